@@ -1,0 +1,64 @@
+# `make demo` and `make test` are all a new user needs: each makes .venv by itself (Python >= 3.11 and make suffice).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo lint types test test-all bench docs picture clean
+
+help: ## show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "orthodrome needs Python 3.11 or newer; say which with: make PYTHON=python3.12 ...")'
+	@echo "making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing orthodrome and its test tools into $(VENV) (a few minutes the first time)"
+	@$(PIP_INSTALL) -e '.[test]'
+	@touch $@
+
+$(VENV)/.bench: $(STAMP)
+	@echo "installing the peers of the benchmark"
+	@$(PIP_INSTALL) -e '.[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	@echo "installing the documentation tools"
+	@$(PIP_INSTALL) -e '.[docs]'
+	@touch $@
+
+install: $(STAMP) ## make .venv with the package and the test tools
+
+demo: $(STAMP) ## run the main job: under a minute, figures in demo/
+	@$(BIN)/orthodrome demo --out demo
+
+lint: $(STAMP)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+
+types: $(STAMP)
+	@$(BIN)/mypy --no-error-summary
+
+test: lint types ## lint, types and tests: under 10 minutes on 2 cores
+	@$(BIN)/pytest -q -n $(JOBS) -m "not slow"
+
+test-all: lint types ## also the full matrix, the long kills and the million-step runs
+	@$(BIN)/pytest -q -n $(JOBS)
+
+bench: $(VENV)/.bench ## ours against the peers, side by side
+	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs ## build the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "documentation in site/index.html"
+
+picture: $(STAMP) ## make the README's picture again
+	@$(BIN)/python docs/make_picture.py
+
+clean: ## remove what the other targets made, except .venv
+	@rm -rf demo site .cache .pytest_cache .mypy_cache .ruff_cache build dist results
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
