@@ -1,0 +1,89 @@
+"""The contract of every space a parameter can live on.
+
+A manifold is embedded in R^n with the metric it inherits from there. Vectors are ambient arrays; `project` makes them
+tangent. Densities inside the samplers are with respect to the surface (Hausdorff) measure of the embedding:
+
+    log pi_H(x) = logdensity(to_user(x)) + log_measure(x),
+
+where `logdensity` is the user's function of the coordinates they think in, with respect to the measure each class names,
+and `log_measure` is the log Jacobian between the two. It is added once by the target and never multiplied by N/n.
+
+The last `point_ndim` axes of an array make one point; all axes before them are independent copies: a K x V matrix on
+`Sphere()` is K unit vectors, of dimension K (V - 1).
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, ClassVar
+
+from jax import Array
+
+from orthodrome import trees
+
+Tree = Any
+
+
+class Manifold(abc.ABC):
+    """Byrne & Girolami's three ingredients (projection, geodesic, measure) and what the doors need."""
+
+    exact_flow: ClassVar[bool] = True
+    """The geodesic composes and keeps its speed to rounding (not `LevelSet`, whose flow is RATTLE's drift)."""
+    smooth: ClassVar[bool] = True
+    """The geodesic is differentiable in time (not at walls that reflect)."""
+    flat: ClassVar[bool] = False
+    """The projection is the identity, so every element may have its own step size."""
+    point_ndim: ClassVar[int] = 1
+    """How many trailing axes of an array make one point, in the user's coordinates."""
+
+    @abc.abstractmethod
+    def dimension(self, x: Tree) -> int:
+        """The dimension, summed over copies."""
+
+    @abc.abstractmethod
+    def project(self, x: Tree, u: Tree) -> Tree:
+        """The orthogonal projection of the ambient vector u on the tangent space at x."""
+
+    @abc.abstractmethod
+    def geodesic(self, x: Tree, v: Tree, t: Any) -> tuple[Tree, Tree]:
+        """The point and the velocity at time t on the geodesic that leaves x with velocity v.
+
+        t has the structure of x (a number for one leaf; per element on flat leaves). A flow that fails (`LevelSet`)
+        returns NaN, which the samplers take as a rejected move.
+        """
+
+    @abc.abstractmethod
+    def retract(self, x: Tree) -> Tree:
+        """The point of the manifold nearest to x (or close to it); the identity on the manifold."""
+
+    @abc.abstractmethod
+    def random_point(self, key: Array, like: Tree) -> Tree:
+        """A random embedded point for a parameter of the shape and dtype of `like` (in the user's coordinates).
+
+        Uniform on compact spaces, a standard choice elsewhere.
+        """
+
+    @abc.abstractmethod
+    def distance(self, x: Tree) -> Array:
+        """How far x is from the manifold: the largest violation of its equations over elements and copies."""
+
+    @abc.abstractmethod
+    def max_step(self, x: Tree) -> Any:
+        """The largest sensible step of each leaf: half the injectivity radius over the root of the dimension per copy
+        (a typical speed), so that one step never passes a quarter of a closed geodesic; infinite on flat spaces."""
+
+    def random_velocity(self, key: Array, x: Tree) -> Tree:
+        """A standard normal vector in the tangent space at x."""
+        return self.project(x, trees.normal_like(key, x))
+
+    def to_user(self, x: Tree) -> Tree:
+        """The coordinates the user thinks in."""
+        return x
+
+    def from_user(self, p: Tree) -> Tree:
+        """An embedded point whose `to_user` is p."""
+        return p
+
+    def log_measure(self, x: Tree) -> Any:
+        """The log density of the user's reference measure with respect to the surface measure, summed over copies."""
+        return 0.0

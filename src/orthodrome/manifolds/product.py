@@ -1,0 +1,74 @@
+"""A product of manifolds: any pytree of them; parameters are the same pytree (section 4.4 of Byrne & Girolami).
+
+Each factor flows on its own with its own step; energies, dimensions and log measures add.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax import Array
+import jax.numpy as jnp
+
+from orthodrome import trees
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree
+
+
+def is_manifold(node: Any) -> bool:
+    """Whether a node of a tree is a manifold of one leaf."""
+    return isinstance(node, Manifold)
+
+
+@pytree
+class Product(Manifold):
+    """`Product({"topics": Sphere(), "scale": Positive()})`: one manifold per leaf of the parameters."""
+
+    factors: Any
+
+    def dimension(self, x: Tree) -> int:
+        return sum(jax.tree.leaves(self.map(lambda m, a: m.dimension(a), x)))
+
+    def project(self, x: Tree, u: Tree) -> Tree:
+        return self.map(lambda m, a, b: m.project(a, b), x, u)
+
+    def geodesic(self, x: Tree, v: Tree, t: Any) -> tuple[Tree, Tree]:
+        pairs = self.map(lambda m, a, b, s: m.geodesic(a, b, s), x, v, t)
+        first, second = (self.map(lambda m, pair, i=i: pair[i], pairs) for i in (0, 1))
+        return first, second
+
+    def retract(self, x: Tree) -> Tree:
+        return self.map(lambda m, a: m.retract(a), x)
+
+    def random_point(self, key: Array, like: Tree) -> Tree:
+        keys = trees.split_like(key, self.factors, is_leaf=is_manifold)
+        return self.map(lambda m, k, a: m.random_point(k, a), keys, like)
+
+    def distance(self, x: Tree) -> Array:
+        return jnp.max(jnp.stack(jax.tree.leaves(self.map(lambda m, a: m.distance(a), x))))
+
+    def max_step(self, x: Tree) -> Any:
+        return self.map(lambda m, a: m.max_step(a), x)
+
+    def random_velocity(self, key: Array, x: Tree) -> Tree:
+        keys = trees.split_like(key, self.factors, is_leaf=is_manifold)
+        return self.map(lambda m, k, a: m.random_velocity(k, a), keys, x)
+
+    def to_user(self, x: Tree) -> Tree:
+        return self.map(lambda m, a: m.to_user(a), x)
+
+    def from_user(self, p: Tree) -> Tree:
+        return self.map(lambda m, a: m.from_user(a), p)
+
+    def log_measure(self, x: Tree) -> Any:
+        return sum(jax.tree.leaves(self.map(lambda m, a: m.log_measure(a), x)))
+
+    def map(self, function: Any, *rest: Tree) -> Tree:
+        """function(manifold, leaf, ...) over the factors."""
+        return jax.tree.map(function, self.factors, *rest, is_leaf=is_manifold)
+
+
+def per_leaf(manifold: Manifold, function: Any, *rest: Tree) -> Tree:
+    """function(manifold of the leaf, leaf, ...), for a product or a single manifold alike."""
+    return manifold.map(function, *rest) if isinstance(manifold, Product) else function(manifold, *rest)
