@@ -1,0 +1,96 @@
+"""Orthodrome: draws from posteriors on curved and constrained spaces.
+
+Every public name is listed here once, by group, with the module it lives in. Modules are imported when a name is first
+used, so `import orthodrome` costs next to nothing and the command line's `--help` never loads JAX. Type checkers read the
+imports under `TYPE_CHECKING`; a test keeps the two lists the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orthodrome.densities import Bingham as Bingham
+    from orthodrome.densities import BinghamVonMisesFisher as BinghamVonMisesFisher
+    from orthodrome.densities import Dirichlet as Dirichlet
+    from orthodrome.densities import HyperDirichlet as HyperDirichlet
+    from orthodrome.densities import MatrixBingham as MatrixBingham
+    from orthodrome.densities import MatrixVonMisesFisher as MatrixVonMisesFisher
+    from orthodrome.densities import TruncatedNormal as TruncatedNormal
+    from orthodrome.densities import UniformSphere as UniformSphere
+    from orthodrome.densities import UniformStiefel as UniformStiefel
+    from orthodrome.densities import VonMisesFisher as VonMisesFisher
+    from orthodrome.diagnostics import diagnose as diagnose
+    from orthodrome.diagnostics import summary as summary
+    from orthodrome.errors import BadInput as BadInput
+    from orthodrome.errors import CheckpointError as CheckpointError
+    from orthodrome.errors import Diverged as Diverged
+    from orthodrome.errors import NotOnManifold as NotOnManifold
+    from orthodrome.errors import OrthodromeError as OrthodromeError
+    from orthodrome.errors import OrthodromeWarning as OrthodromeWarning
+    from orthodrome.errors import Unsupported as Unsupported
+    from orthodrome.gradients import FullGradient as FullGradient
+    from orthodrome.manifolds import Affine as Affine
+    from orthodrome.manifolds import Ball as Ball
+    from orthodrome.manifolds import Box as Box
+    from orthodrome.manifolds import Euclidean as Euclidean
+    from orthodrome.manifolds import LevelSet as LevelSet
+    from orthodrome.manifolds import LogPositive as LogPositive
+    from orthodrome.manifolds import LogRatioSimplex as LogRatioSimplex
+    from orthodrome.manifolds import Manifold as Manifold
+    from orthodrome.manifolds import Positive as Positive
+    from orthodrome.manifolds import Product as Product
+    from orthodrome.manifolds import ReflectedSimplex as ReflectedSimplex
+    from orthodrome.manifolds import Rotation as Rotation
+    from orthodrome.manifolds import Simplex as Simplex
+    from orthodrome.manifolds import Sphere as Sphere
+    from orthodrome.manifolds import Stiefel as Stiefel
+    from orthodrome.parallel import use_cores as use_cores
+    from orthodrome.run import Stop as Stop
+    from orthodrome.run import sample as sample
+    from orthodrome.samplers import Adapted as Adapted
+    from orthodrome.samplers import GeodesicHMC as GeodesicHMC
+    from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
+    from orthodrome.samplers import RandomWalk as RandomWalk
+    from orthodrome.targets import Posterior as Posterior
+    from orthodrome.targets import Target as Target
+
+# group -> {module: names}; the documentation and the tests read the groups too
+GROUPS: dict[str, dict[str, str]] = {
+    "manifolds": {
+        "manifolds": "Manifold Euclidean Affine Positive LogPositive Ball Box Sphere Simplex ReflectedSimplex "
+        "LogRatioSimplex Stiefel Rotation LevelSet Product"
+    },
+    "densities": {
+        "densities": "VonMisesFisher Bingham BinghamVonMisesFisher MatrixVonMisesFisher MatrixBingham Dirichlet "
+        "HyperDirichlet TruncatedNormal UniformSphere UniformStiefel"
+    },
+    "targets and gradients": {"targets": "Target Posterior", "gradients": "FullGradient"},
+    "samplers": {"samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted"},
+    "running": {"run": "sample Stop", "parallel": "use_cores"},
+    "diagnostics": {"diagnostics": "summary diagnose"},
+    "errors": {
+        "errors": "OrthodromeError BadInput NotOnManifold Unsupported CheckpointError Diverged OrthodromeWarning"
+    },
+}
+
+_MODULE_OF = {
+    name: module for modules in GROUPS.values() for module, names in modules.items() for name in names.split()
+}
+
+__all__ = [*sorted(_MODULE_OF), "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("orthodrome")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'orthodrome' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"orthodrome.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,4 @@
+"""One file per figure or table of the papers; `orthodrome reproduce` runs them (see `contract`)."""
+
+EXPERIMENTS: dict[str, str] = {"gmc-bvmf": "orthodrome.experiments.gmc_bvmf"}
+"""The registry: the name on the command line and the module with NAME, TITLE, PAPER, DATA and `run(context)`."""
