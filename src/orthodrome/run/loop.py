@@ -1,0 +1,89 @@
+"""The loop: one compiled program that carries every chain through `count` draws of `thin` transitions each.
+
+    key of transition t of chain c  =  fold_in(fold_in(key, c), t),     t = 0, 1, ... since `init`, warm-up included,
+
+so the draws do not depend on how the run is cut into chunks. `count` is a number, not a shape: the program fills the first
+`count` rows of a buffer of fixed length, and pacing, remainders and resumed runs never compile again. The sampler is an
+argument: a new step size does not compile again either. Only the state is donated.
+
+With `thin` > 1 a draw reports the Info of its last transition, but a flag (`diverging`) if any of its transitions raised it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome import parallel, trees
+from orthodrome.manifolds.manifold import Tree
+
+INIT = 0xFFFFFFFF
+"""The number that stands for t in the key of `init`; no run gets that far."""
+
+
+class Kept(NamedTuple):
+    """What is kept of one draw: the position in the user's coordinates, Info, and two looks at the embedded position."""
+
+    position: Tree
+    info: Any
+    distance: Array
+    finite: Array
+
+
+def chain_key(key: Array, chain: Array, step: Any) -> Array:
+    """The key of one transition of one chain."""
+    return jax.random.fold_in(jax.random.fold_in(key, chain), step)
+
+
+def keep(sampler: Any, state: Any, info: Any) -> Kept:
+    """Look at a state."""
+    x, manifold = state.position, sampler.manifold
+    return Kept(manifold.to_user(x), info, manifold.distance(x), trees.all_finite(x))
+
+
+# The inner jit keeps the trace, so that asking for the shapes of a draw does not trace the step twice.
+@partial(jax.jit, static_argnames="thin", inline=True)
+def one_draw(sampler: Any, key: Array, state: Any, first_step: Array, *, thin: int) -> tuple[Any, Kept]:
+    """`thin` transitions of one chain; `key` is the chain's."""
+    keys = jax.vmap(partial(jax.random.fold_in, key))(first_step + jnp.arange(thin, dtype=first_step.dtype))
+    state, infos = jax.lax.scan(lambda s, k: sampler.step(k, s), state, keys)
+    return state, keep(sampler, state, jax.tree.map(_last_or_any, infos))
+
+
+def _last_or_any(values: Array) -> Array:
+    return jnp.any(values, axis=0) if values.dtype == jnp.bool_ else values[-1]
+
+
+@partial(jax.jit, static_argnames=("length", "thin", "mesh"), donate_argnames="state")
+def advance(
+    sampler: Any, key: Array, chains: Array, state: Any, first_step: Array, count: Array, *, length: int, thin: int, mesh: Any
+) -> tuple[Any, Kept]:
+    """Every chain by `count` draws: the new state, and a buffer whose first `count` rows are the draws."""
+
+    def one_device(sampler: Any, key: Array, chains: Array, state: Any, first_step: Array, count: Array) -> Any:
+        run = partial(_one_chain, sampler, length=length, thin=thin)
+        axes = (None, 0, 0, None, None)
+        return jax.vmap(run, in_axes=axes, axis_name="chains")(key, chains, state, first_step, count)
+
+    split = (False, False, True, True, False, False)
+    return parallel.split_chains(one_device, mesh, split)(sampler, key, chains, state, first_step, count)
+
+
+def _one_chain(
+    sampler: Any, key: Array, chain: Array, state: Any, first_step: Array, count: Array, *, length: int, thin: int
+) -> tuple[Any, Kept]:
+    key = jax.random.fold_in(key, chain)
+    draw = partial(one_draw, thin=thin)
+
+    def body(i: Array, carry: tuple[Any, Kept]) -> tuple[Any, Kept]:
+        state, rows = carry
+        state, kept = draw(sampler, key, state, first_step + i * thin)
+        return state, jax.tree.map(lambda row, new: jax.lax.dynamic_update_index_in_dim(row, new, i, 0), rows, kept)
+
+    shapes = jax.eval_shape(draw, sampler, key, state, first_step)[1]
+    rows = jax.tree.map(lambda s: jnp.zeros((length, *s.shape), s.dtype), shapes)
+    return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))

@@ -1,0 +1,88 @@
+"""From `start` to the first state of every chain, in one compiled program that also looks at what the doors ask.
+
+`start` is one chain's position in the user's coordinates (all chains share it), a list with one per chain, or a tree of
+`jax.ShapeDtypeStruct` that asks for random points.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.product import per_leaf
+from orthodrome.run.loop import INIT, chain_key
+
+
+class Look(NamedTuple):
+    """What the doors see at the start of one chain.
+
+    distance: of each leaf from its manifold
+    logdensity, gradient: at the start (gradient: whether each leaf's is finite); None if the sampler shows no density
+    moves: whether each leaf can leave the start along a geodesic (None where the flow is exact)
+    """
+
+    distance: Tree
+    logdensity: Any
+    gradient: Any
+    moves: Tree
+
+
+class Start(NamedTuple):
+    """The start of all chains, stacked; `random` asks for random points of these shapes."""
+
+    positions: Tree
+    random: bool
+
+
+@partial(jax.jit, static_argnames=("random", "with_state"))
+def first_states(
+    sampler: Any, probe: Any, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True
+) -> tuple[Tree, Any, Look]:
+    """The embedded position, the state and the look at each chain's start; `probe` is where the density can be asked."""
+
+    def one(chain: Array, p: Tree) -> tuple[Tree, Any, Look]:
+        point_key, init_key, look_key = jax.random.split(chain_key(key, chain, jnp.uint32(INIT)), 3)
+        x = sampler.manifold.random_point(point_key, p) if random else sampler.manifold.from_user(p)
+        return x, sampler.init(x, init_key) if with_state else None, look(sampler.manifold, probe, look_key, x)
+
+    return jax.vmap(one, axis_name="chains")(chains, positions)
+
+
+def look(manifold: Manifold, probe: Any, key: Array, x: Tree) -> Look:
+    """Look at one embedded start."""
+    ask_key, move_key = jax.random.split(key)
+    logdensity, gradient = _ask(probe, ask_key, x)
+    finite = jax.tree.map(lambda g: jnp.all(jnp.isfinite(g)), gradient)
+    return Look(per_leaf(manifold, lambda m, a: m.distance(a), x), logdensity, finite, _moves(manifold, move_key, x))
+
+
+def _ask(probe: Any, key: Array, x: Tree) -> tuple[Any, Any]:
+    if isinstance(probe, GradientEstimator):
+        estimate, _ = probe.estimate(key, x, probe.init(x))
+        return estimate.logdensity, estimate.gradient
+    return (None, None) if probe is None else (probe.embedded_logdensity(x), None)
+
+
+def _moves(manifold: Manifold, key: Array, x: Tree) -> Tree:
+    def one_leaf(m: Manifold, a: Array, u: Array) -> Any:
+        y, w = m.geodesic(a, m.project(a, u), jnp.asarray(1e-3, a.dtype)) if not m.exact_flow else (a, u)
+        return None if m.exact_flow else jnp.all(jnp.isfinite(y)) & jnp.all(jnp.isfinite(w))
+
+    return per_leaf(manifold, one_leaf, x, manifold.random_velocity(key, x))
+
+
+def bytes_per_draw(positions: Tree) -> int:
+    """Of one chain, at the longest."""
+    return sum(leaf.nbytes // leaf.shape[0] for leaf in jax.tree.leaves(positions))
+
+
+def stack_chains(trees: list[Tree]) -> Tree:
+    """One tree per chain, stacked along a new first axis by NumPy (compiles nothing)."""
+    return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *trees)
