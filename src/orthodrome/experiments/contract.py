@@ -54,6 +54,7 @@ class Context:
     seed: int
     folder: Path
     data: Path | None = None
+    progress: bool = False
 
     def pick(self, quick: Any, paper: Any) -> Any:
         """The size for the scale that was asked for."""
@@ -61,8 +62,9 @@ class Context:
 
     def save_figure(self, figure: Any, stem: str) -> None:
         """PNG for a look, SVG for print."""
-        figure.savefig(self.folder / f"{stem}.png", dpi=150)
-        figure.savefig(self.folder / f"{stem}.svg")
+        from orthodrome.plots.style import save
+
+        save(figure, self.folder / stem)
 
     def save_table(self, stem: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """A CSV with the keys of the first row as its head."""
@@ -80,12 +82,12 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(EXPERIMENTS[name])
 
 
-def reproduce(name: str, *, scale: str, seed: int, out: Path, data: Path | None = None) -> dict[str, Any]:
+def reproduce(name: str, *, scale: str, seed: int, out: Path, data: Path | None = None, progress: bool = False) -> dict[str, Any]:
     """Run one experiment and write its folder; what `result.json` holds is also returned."""
     if scale not in SCALES:
         raise BadInput(f"scale is {scale!r}; it must be {' or '.join(SCALES)}")
     module = load(name)
-    context = Context(name, scale, seed, prepare_folder(out / name), find_data(module, data))
+    context = Context(name, scale, seed, prepare_folder(out / name), find_data(module, data), progress)
     began = time.perf_counter()
     claims = module.run(context)
     result = {

@@ -1,0 +1,186 @@
+"""Fig. 4 of Byrne & Girolami (2013): geodesic Monte Carlo on a Bingham-von Mises-Fisher law, and its trouble with two modes.
+
+    pi_H(x) ~ exp(c'x + x'Ax) on the sphere in R^5,   A = diag(-20, -10, 0, 10, 20),   c = (c1, 0, 0, 0, 0),   c1 = 0, 40, 80.
+
+For |c1| < 80 the modes are at x1 = c1/80, x5 = +-sqrt(1 - (c1/80)^2); the barrier between them (over x4) is 10 nats at c1 = 0
+and 6.7 at c1 = 40. The paper shows 200 draws with steps of 0.01, 20 to a trajectory, and says that the sampler has difficulty
+moving between the modes when there are two. Here that is a number: how often x5 changes its sign in 200 draws, where independent
+draws would do so 100 times. The paper gives no moments; those of the sampler are compared with quadrature (`bvmf_law`).
+The self-tuned sampler runs beside it: it moves faster within a mode, but no tuning of a local sampler crosses 10 nats.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from orthodrome.experiments.bvmf_law import DIAGONAL, log_marginal, moments
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.gradients import FullGradient
+from orthodrome.manifolds import Sphere
+from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
+from orthodrome.run import sample
+from orthodrome.samplers import GeodesicHMC, GeodesicNUTS
+from orthodrome.targets import Target
+
+NAME = "gmc-bvmf"
+TITLE = "Bingham-von Mises-Fisher on the sphere in R^5: traces of x5, mode switches, moments"
+PAPER = "Byrne & Girolami 2013, section 5.1, Fig. 4"
+DATA = None
+
+LINEAR = (0.0, 40.0, 80.0)
+STEP_SIZE, NUM_STEPS, TRACE_LENGTH = 0.01, 20, 200
+FEW, MANY = 5.0, 20.0
+"""Sign changes of x5 per 200 draws that count as having difficulty, and as having none."""
+TOLERANCE = 4.0
+"""In standard errors: one moment in 16,000 would be off by more if all is right."""
+
+Reals = NDArray[np.float64]
+
+
+class Case(NamedTuple):
+    """The draws of one law: the paper's sampler (its own 200 and a long run) and the self-tuned one."""
+
+    c1: float
+    fixed: Reals
+    tuned: Reals
+    steps: float
+
+
+def logdensity(x: Array, law: dict[str, Array]) -> Array:
+    """c'x + x'Ax for a diagonal A."""
+    return jnp.sum(law["c"] * x) + jnp.sum(law["a"] * x * x)
+
+
+def target(c1: float) -> Target:
+    """The law as the user of the package would write it."""
+    law = {"a": jnp.asarray(DIAGONAL, jnp.float32), "c": jnp.asarray([c1, 0, 0, 0, 0], jnp.float32)}
+    return Target(Sphere(), logdensity, law)
+
+
+def run(context: Context) -> list[Claim]:
+    """All three laws; the figure, the numbers and the claims."""
+    cases = [draw(context, c1) for c1 in LINEAR]
+    rows = [row for case in cases for row in moment_rows(case)]
+    context.save_table("moments", rows)
+    context.save_table("traces", trace_rows(cases))
+    context.save_figure(figure(cases), "figure4")
+    return [claim for case in cases for claim in mixing_claims(case)] + [moment_claim(row) for row in rows]
+
+
+def draw(context: Context, c1: float) -> Case:
+    """Both samplers, from a mode; the same seeds for each law."""
+    gradient, start = FullGradient(target(c1)), mode(c1)
+    settings: dict[str, Any] = {"seed": context.seed, "num_chains": 4, "progress": context.progress}
+    length = context.pick(quick=4_000, paper=40_000)
+    paper_sampler = GeodesicHMC(gradient, step_size=STEP_SIZE, num_steps=NUM_STEPS)
+    fixed = sample(paper_sampler, start, num_warmup=200, num_draws=length, **settings)
+    tuned = sample(GeodesicNUTS(gradient), start, num_warmup=500, num_draws=length // 4, **settings)
+    mean_steps = float(tuned["sample_stats"]["n_steps"].mean())
+    return Case(c1, positions(fixed), positions(tuned), mean_steps)
+
+
+def positions(draws: Any) -> Reals:
+    """(chain, draw, 5)."""
+    return np.asarray(draws["posterior"]["x"].values, float)
+
+
+def mode(c1: float) -> Array:
+    """The mode with x5 > 0 (for c1 = 80 the two have met at x1 = 1)."""
+    x1 = c1 / 80
+    return jnp.asarray([x1, 0, 0, 0, np.sqrt(1 - x1**2)], jnp.float32)
+
+
+def switches(x: Reals) -> float:
+    """Sign changes of x5 in 200 draws, averaged over all chains."""
+    up = x[..., 4] > 0
+    return float(np.mean(up[:, 1:] != up[:, :-1]) * TRACE_LENGTH)
+
+
+def mixing_claims(case: Case) -> list[Claim]:
+    """The paper's sentence under Fig. 4, as numbers."""
+    bimodal, c1 = case.c1 < 80, f"{case.c1:.0f}"
+    says = "has difficulty moving between the modes" if bimodal else "one mode: no difficulty"
+    fixed, tuned = switches(case.fixed), switches(case.tuned)
+    per_trace = f"sign changes of x5 in 200 draws, c1 = {c1} (independent draws: 100)"
+    return [
+        Claim(f"switches-{c1}", f"the paper's sampler: {per_trace}", says, fixed, fixed < FEW if bimodal else fixed > MANY),
+        Claim(
+            f"tuned-switches-{c1}",
+            f"self-tuned NUTS: {per_trace}",
+            None,
+            {"switches": tuned, "leapfrog steps per draw": case.steps},
+            tuned < FEW if bimodal else tuned > MANY,
+        ),
+    ]
+
+
+def moment_rows(case: Case) -> list[dict[str, Any]]:
+    """Each moment by each sampler, with its standard error and the exact value.
+
+    E x5 is left out: its sign is that of the mode a chain happens to be in. The other moments are the same in both modes.
+    """
+    from arviz_stats.base import array_stats
+
+    exact = moments(case.c1)
+    rows = []
+    for sampler, x in (("paper", case.fixed), ("self-tuned", case.tuned)):
+        columns = np.concatenate([x[..., :1], x**2], axis=-1)
+        errors = array_stats.mcse(columns, chain_axis=0, draw_axis=1)
+        for name, mean, error in zip(exact, columns.mean((0, 1)), errors, strict=True):
+            row = {"c1": case.c1, "sampler": sampler, "moment": name, "mean": float(mean), "mcse": float(error)}
+            rows.append(row | {"exact": exact[name]})
+    return rows
+
+
+def moment_claim(row: dict[str, Any]) -> Claim:
+    """A sampler's mean agrees with quadrature."""
+    label = f"{row['moment']}-{row['c1']:.0f}-{row['sampler']}"
+    text = f"E {row['moment']} at c1 = {row['c1']:.0f}, {row['sampler']} sampler, agrees with quadrature"
+    measured = {key: row[key] for key in ("mean", "mcse", "exact")}
+    return Claim(label, text, None, measured, abs(row["mean"] - row["exact"]) < TOLERANCE * row["mcse"])
+
+
+def trace_rows(cases: list[Case]) -> list[dict[str, Any]]:
+    """The numbers behind the traces."""
+    return [
+        {"c1": case.c1, "draw": i, "x5_paper": case.fixed[0, i, 4], "x5_self_tuned": case.tuned[0, i, 4]}
+        for case in cases
+        for i in range(TRACE_LENGTH)
+    ]
+
+
+def figure(cases: list[Case]) -> Any:
+    """Contours of (x1, x5) with the first 200 draws on them; below, the traces of x5 by both samplers."""
+    shape = {"height_ratios": [2.2, 1, 1]}
+    drawing, axes = new_figure(3, len(cases), size=(8.0, 6.4), gridspec_kw=shape)
+    for column, case in enumerate(cases):
+        contours(axes[0, column], case)
+        trace(axes[1, column], case.fixed[0, :TRACE_LENGTH, 4], BLUE)
+        trace(axes[2, column], case.tuned[0, :TRACE_LENGTH, 4], ORANGE)
+        axes[2, column].set_xlabel("draw")
+    axes[0, 0].set_ylabel("$x_5$")
+    axes[1, 0].set_ylabel("$x_5$, paper's sampler")
+    axes[2, 0].set_ylabel("$x_5$, self-tuned")
+    return drawing
+
+
+def contours(axes: Any, case: Case) -> None:
+    """Exact contours, 2 nats apart, and the path of the paper's sampler."""
+    grid = np.linspace(-0.999, 0.999, 161)
+    x1, x5 = np.meshgrid(grid, grid)
+    height = log_marginal(case.c1, x1, x5)
+    axes.contour(x1, x5, height - height.max(), levels=np.arange(-12, 0, 2), colors=GREY, linewidths=0.6)
+    axes.scatter(case.fixed[0, :TRACE_LENGTH, 0], case.fixed[0, :TRACE_LENGTH, 4], s=5, color=BLUE, linewidths=0)
+    axes.set(title=f"$c_1$ = {case.c1:.0f}", xlabel="$x_1$", aspect="equal")
+
+
+def trace(axes: Any, x5: Reals, color: str) -> None:
+    """One chain's x5."""
+    axes.plot(x5, color=color, linewidth=0.7)
+    axes.axhline(0, color=GREY, linewidth=0.4)
+    axes.set_ylim(-1.05, 1.05)

@@ -1,0 +1,35 @@
+"""The look shared by all figures: one size of type, few colours, no boxes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, GREY = "#2f5d8c", "#d9782d", "#4b8b5a", "#8a8f98"
+
+STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "orthodrome",  # the same picture gives the same file
+}
+
+
+def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.0, 4.0), **grid: Any) -> tuple[Figure, Any]:
+    """A figure and its axes (always a two-dimensional array of them), apart from pyplot's global state."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure, figure.subplots(rows, columns, squeeze=False, **grid)
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """PNG for a look, SVG for print."""
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(stem.with_suffix(".png"), dpi=150)
+        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
