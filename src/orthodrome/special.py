@@ -1,0 +1,246 @@
+"""Log Bessel functions at any order and argument, and the stable pieces of the probit.
+
+Everything about I_nu follows from the ratio r_nu(x) = I_{nu+1}(x) / I_nu(x), by two steps that never cancel:
+
+1. at an order m = nu + 20 or more, Debye's uniform expansion, with z = x / m, s = sqrt(1 + z^2), t = 1 / s,
+
+       r_m = z / (1 + s) - z t^2 W(t) / (m U(t)),     U = sum_k u_k(t) / m^k,     W = U / 2 + t dU/dt,
+
+2. down to nu by the recurrence in its stable direction, r_{k-1} = x / (2 k + x r_k).
+
+The logarithm is taken relative to the leading power, which removes the large terms that otherwise cancel:
+
+    L_nu(x) = log[Gamma(nu + 1) (2 / x)^nu I_nu(x)] = log 0F1(nu + 1; x^2 / 4)
+            = L_{nu+1}(x) + log(1 + x r_{nu+1} / (2 nu + 2)),
+    L_m(x)  = m [s - 1 - log((1 + s) / 2)] - log(s) / 2 + log(U(t) / U(1)).
+
+L is also the log mean of exp(x u_1) over the uniform unit vectors u in 2 nu + 2 dimensions, and dL/dx = r. All
+functions are differentiable in x (not in the order), keep the dtype of x, and take orders above -1.
+Olver, NIST Digital Library of Mathematical Functions, 10.41(ii) and 10.29.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.custom_derivatives import SymbolicZero
+from jax.scipy.special import erfc, gammaln, xlogy
+
+_SHIFT, _TERMS = 20, 9
+
+
+def _debye_polynomials(terms: int) -> tuple[list[list[float]], list[list[float]]]:
+    """The coefficients in t^2 of u_k(t) / t^k and of (u_k / 2 + t u_k') / t^k, for k = 0 .. terms."""
+    u = [np.polynomial.Polynomial([1.0])]
+    t = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(terms):
+        u.append(t**2 * (1 - t**2) * u[-1].deriv() / 2 + ((1 - 5 * t**2) * u[-1]).integ() / 8)
+    w = [p / 2 + t * p.deriv() for p in u]
+    first, second = ([p.coef[k::2].tolist() for k, p in enumerate(family)] for family in (u, w))
+    return first, second
+
+
+_U, _W = _debye_polynomials(_TERMS)
+
+
+def _horner(coefficients: list[Any], x: Array) -> Array:
+    value = jnp.zeros_like(x)
+    for c in reversed(coefficients):
+        value = value * x + c
+    return value
+
+
+def _debye_sum(table: list[list[float]], t: Array, m: Array) -> Array:
+    """sum_k table_k(t) / m^k without its first term, which is a constant."""
+    return _horner([0.0] + [_horner(row, t * t) for row in table[1:]], t / m)
+
+
+def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
+    """r_m(x) and its slope at an order where Debye's expansion is exact to rounding."""
+    z = x / m
+    s = jnp.sqrt(1 + z * z)
+
+    def correction(t: Array) -> Array:
+        return t * t * (0.5 + _debye_sum(_W, t, m)) / (m * (1 + _debye_sum(_U, t, m)))
+
+    h, h_slope = jax.jvp(correction, (1 / s,), (jnp.ones_like(s),))
+    return z * (1 / (1 + s) - h), (1 / (s * (1 + s)) - h + z * z / s**3 * h_slope) / m
+
+
+def _ratios(order: Array, x: Array) -> list[tuple[Array, Array]]:
+    """(r, dr/dx) at the orders nu, nu + 1, .., nu + _SHIFT."""
+    pairs = [_top_ratio(order + _SHIFT, x)]
+    for k in range(_SHIFT, 0, -1):
+        twice, (r, slope) = 2 * (order + k), pairs[-1]
+        below = twice + x * r
+        pairs.append((x / below, (twice - x * x * slope) / below**2))
+    return pairs[::-1]
+
+
+def _log_top(m: Array, x: Array, scaled: bool) -> Array:
+    """L_m(x), or L_m(x) - x when scaled."""
+    z = x / m
+    s = jnp.sqrt(1 + z * z)
+    above = z * z / (1 + s)  # s - 1
+    growth = 1 / (s + z) - 1 if scaled else above
+    tail = jnp.log1p(_debye_sum(_U, 1 / s, m)) - jnp.log1p(_debye_sum(_U, jnp.ones_like(s), m))
+    return m * (growth - jnp.log1p(above / 2)) - jnp.log(s) / 2 + tail
+
+
+def _log_relative(order: Array, x: Array, scaled: bool) -> Array:
+    ratios = _ratios(order, x)
+    steps = [jnp.log1p(x * ratios[k][0] / (2 * (order + k))) for k in range(1, _SHIFT + 1)]
+    return _log_top(order + _SHIFT, x, scaled) + sum(steps)
+
+
+def _only_in_argument(tangent: Any) -> None:
+    if not isinstance(tangent, SymbolicZero):
+        raise NotImplementedError("the Bessel functions are not differentiable in their order, only in x")
+
+
+@jax.custom_jvp
+def _ratio(order: Array, x: Array) -> Array:
+    return _ratios(order, x)[0][0]
+
+
+@jax.custom_jvp
+def _log_mgf(order: Array, x: Array) -> Array:
+    return _log_relative(order, x, scaled=False)
+
+
+@jax.custom_jvp
+def _log_mgf_scaled(order: Array, x: Array) -> Array:
+    return _log_relative(order, x, scaled=True)
+
+
+def _ratio_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    _only_in_argument(tangents[0])
+    r, slope = _ratios(*primals)[0]
+    return r, slope * tangents[1]
+
+
+def _log_mgf_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    _only_in_argument(tangents[0])
+    return _log_mgf(*primals), _ratio(*primals) * tangents[1]
+
+
+def _log_mgf_scaled_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    _only_in_argument(tangents[0])
+    return _log_mgf_scaled(*primals), (_ratio(*primals) - 1) * tangents[1]
+
+
+_ratio.defjvp(_ratio_jvp, symbolic_zeros=True)
+_log_mgf.defjvp(_log_mgf_jvp, symbolic_zeros=True)
+_log_mgf_scaled.defjvp(_log_mgf_scaled_jvp, symbolic_zeros=True)
+
+
+def _real_pair(order: Any, x: Any) -> tuple[Array, Array]:
+    x = jnp.asarray(x)
+    x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
+    order = jnp.asarray(order, x.dtype)
+    shape = jnp.broadcast_shapes(order.shape, x.shape)
+    return jnp.broadcast_to(order, shape), jnp.broadcast_to(x, shape)
+
+
+def bessel_ratio(order: Any, x: Any) -> Array:
+    """I_{order+1}(x) / I_order(x), x >= 0: the mean resultant length of von Mises-Fisher in 2 order + 2 dimensions."""
+    return _ratio(*_real_pair(order, x))
+
+
+def log_sphere_mgf(order: Any, x: Any) -> Array:
+    """log 0F1(order + 1; x^2/4): log mean of exp(x u_1), u uniform on the sphere in 2 order + 2 dimensions."""
+    return _log_mgf(*_real_pair(order, x))
+
+
+def log_sphere_mgf_scaled(order: Any, x: Any) -> Array:
+    """`log_sphere_mgf` minus x, without the cancellation at large x."""
+    return _log_mgf_scaled(*_real_pair(order, x))
+
+
+def log_bessel_i(order: Any, x: Any) -> Array:
+    """log I_order(x) for x > 0."""
+    order, x = _real_pair(order, x)
+    return _log_mgf(order, x) + _log_leading_power(order, x)
+
+
+def log_bessel_ie(order: Any, x: Any) -> Array:
+    """log(I_order(x) exp(-x)) for x > 0."""
+    order, x = _real_pair(order, x)
+    return _log_mgf_scaled(order, x) + _log_leading_power(order, x)
+
+
+def _log_leading_power(order: Array, x: Array) -> Array:
+    """log[(x/2)^nu / Gamma(nu + 1)]; at large orders by Stirling, so that nu log x and log Gamma do not cancel."""
+    m = jnp.maximum(order, _SHIFT)
+    large = (
+        m * (1 + jnp.log(x / (2 * m))) - jnp.log(2 * math.pi * m) / 2 + jnp.log1p(_debye_sum(_U, jnp.ones_like(m), m))
+    )
+    return jnp.where(order < _SHIFT, xlogy(order, x / 2) - gammaln(order + 1), large)
+
+
+def log_sphere_area(dimension: Any, dtype: Any = None) -> Array:
+    """log surface area of the unit sphere in R^dimension: log[2 pi^(d/2) / Gamma(d/2)]."""
+    half = jnp.asarray(dimension, dtype or float) / 2
+    return math.log(2) + half * math.log(math.pi) - gammaln(half)
+
+
+_FAR, _FRACTIONS = 3.0, 60
+
+
+def _mills_tail(a: Array) -> Array:
+    """1 / (a + 2 / (a + 3 / (a + ..))) for a >= 3: what the inverse Mills ratio has above a (Laplace's fraction)."""
+    a = jnp.maximum(a, _FAR)
+    tail = a
+    for k in range(_FRACTIONS, 1, -1):
+        tail = a + k / tail
+    return 1 / tail
+
+
+def log_mills(a: Array) -> Array:
+    """log[(1 - Phi(a)) / phi(a)] for a >= 0."""
+    near = jnp.minimum(a, _FAR)
+    return jnp.where(
+        a > _FAR,
+        -jnp.log(a + _mills_tail(a)),
+        jnp.log(erfc(near / math.sqrt(2)) * math.sqrt(math.pi / 2)) + near**2 / 2,
+    )
+
+
+def _hazard_excess(x: Array) -> Array:
+    """phi(x) / Phi(x) + x, which is small far on the left."""
+    near = jnp.maximum(x, -_FAR)
+    density = jnp.exp(-near * near / 2) / math.sqrt(2 * math.pi)
+    return jnp.where(x < -_FAR, _mills_tail(-x), near + density / (erfc(-near / math.sqrt(2)) / 2))
+
+
+@jax.custom_jvp
+def normal_hazard(x: Array) -> Array:
+    """phi(x) / Phi(x), the slope of `log_normal_cdf`, at any argument."""
+    far = jnp.where(x < -_FAR, -x + _hazard_excess(x), 0)
+    near = jnp.maximum(x, -_FAR)
+    return jnp.where(
+        x < -_FAR, far, jnp.exp(-near * near / 2) / math.sqrt(2 * math.pi) / (erfc(-near / math.sqrt(2)) / 2)
+    )
+
+
+@jax.custom_jvp
+def log_normal_cdf(x: Array) -> Array:
+    """log Phi(x), the log probability of a standard normal below x, at any argument."""
+    left = -x * x / 2 - math.log(2 * math.pi) / 2 + log_mills(jnp.abs(x))
+    return jnp.where(x < 0, left, jnp.log1p(-erfc(jnp.maximum(x, 0) / math.sqrt(2)) / 2))
+
+
+@normal_hazard.defjvp
+def _normal_hazard_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    hazard = normal_hazard(primals[0])
+    return hazard, -hazard * _hazard_excess(primals[0]) * tangents[0]
+
+
+@log_normal_cdf.defjvp
+def _log_normal_cdf_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    return log_normal_cdf(primals[0]), normal_hazard(primals[0]) * tangents[0]
