@@ -1,0 +1,48 @@
+"""The seam between samplers and data: an estimate of the log density and its ambient gradient.
+
+A sampler asks for an estimate at x and does not care where it came from: all of the data, a minibatch, a control variate,
+or a Monte Carlo average over latents. `memory` is what the estimator carries from step to step (nothing, for most).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from jax import Array
+
+from orthodrome.manifolds.manifold import Manifold, Tree
+
+
+class Estimate(NamedTuple):
+    """What an estimator returns.
+
+    logdensity: (an estimate of) log pi_H(x)
+    gradient: its ambient gradient, not projected
+    noise: V(x), the covariance of the gradient's error, or None if the gradient is exact
+    statistics: anything else a sampler may use (SCIR: unbiased counts), or None
+    """
+
+    logdensity: Array
+    gradient: Tree
+    noise: Any = None
+    statistics: Any = None
+
+
+@runtime_checkable
+class GradientEstimator(Protocol):
+    """The contract; `target` names the law that is estimated."""
+
+    target: Any
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the target."""
+        ...
+
+    def init(self, x: Tree) -> Any:
+        """The memory before the first estimate."""
+        ...
+
+    def estimate(self, key: Array | None, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+        """An estimate at x and the next memory."""
+        ...

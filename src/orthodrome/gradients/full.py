@@ -1,0 +1,38 @@
+"""The exact gradient, from all of the data, by automatic differentiation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax import Array
+
+from orthodrome.gradients.estimator import Estimate
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree
+
+
+@pytree
+class FullGradient:
+    """log pi_H and its ambient gradient; needs no key and keeps no memory."""
+
+    target: Any
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the target."""
+        return self.target.manifold
+
+    def init(self, x: Tree) -> None:
+        """Nothing to remember."""
+
+    def estimate(self, key: Array | None, x: Tree, memory: None = None) -> tuple[Estimate, None]:
+        """The exact log density and gradient."""
+        logdensity, gradient = _value_and_gradient(self.target, x)
+        return Estimate(logdensity, gradient), None
+
+
+# The inner jit keeps the trace: samplers, warm-up and chains that meet the same shapes do not trace the user's function again.
+@jax.jit
+def _value_and_gradient(target: Any, x: Tree) -> tuple[Array, Tree]:
+    return jax.value_and_grad(target.embedded_logdensity)(x)

@@ -1,0 +1,187 @@
+"""Tuning by itself: the step size, the units of the leaves, and the trajectory length.
+
+`Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is learnt is pooled over
+chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is changed after it.
+
+    windows 0-5 %, 5-15 %, 15-35 %, 35-65 %   dual averaging of one step size; at the end of each the units of the leaves are set
+                                              anew from its draws and gradients (`scales`), and dual averaging starts again
+    65-80 %                                   dual averaging with the final units
+    80-100 %                                  HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
+
+The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome import steps, trees
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, replace, static
+from orthodrome.samplers import dual_averaging, scales, trajectory_length
+from orthodrome.samplers.dual_averaging import DualAveraging
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.random_walk import RandomWalk
+from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, Curve
+
+WINDOWS = (5, 15, 35, 65)
+"""The ends of the windows, in per cent of the warm-up."""
+MEASURE = 80
+"""Where the measuring of trajectories begins, in per cent."""
+JITTER = 0.15
+
+
+class Tuning(NamedTuple):
+    """What has been learnt; the same for all chains."""
+
+    count: Array
+    dual: DualAveraging
+    units: Tree
+    moments: Tree
+    since: Array
+    curve: Curve | None
+
+
+class AdaptedState(NamedTuple):
+    """The state of the sampler inside, and the tuning."""
+
+    inner: Any
+    tuning: Tuning
+
+    @property
+    def position(self) -> Tree:
+        """The embedded position."""
+        return self.inner.position
+
+
+@pytree
+class Adapted:
+    """A sampler that tunes itself.
+
+    sampler: what to tune; its `step_size` (and `num_steps`) None
+    num_warmup: the length of the warm-up
+    target_acceptance: the mean acceptance that dual averaging aims at; None: 0.8, and 0.35 for the random walk
+    pool: the axes of `vmap` (and of the mesh) over which chains learn together
+    """
+
+    sampler: Any
+    num_warmup: Any
+    target_acceptance: Any = None
+    pool: tuple[str, ...] = static(default=("chains",))
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.sampler.manifold
+
+    @property
+    def learns_length(self) -> bool:
+        """Whether the trajectory length is to be learnt."""
+        return isinstance(self.sampler, GeodesicHMC) and self.sampler.num_steps is None
+
+    def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
+        """The state at an embedded position, with untuned steps."""
+        dtype = trees.real_dtype(position)
+        units = scales.ones(self.manifold, position)
+        tuning = Tuning(
+            count=jnp.zeros((), jnp.int32),
+            dual=self._begin(position, units),
+            units=units,
+            moments=scales.start(self.manifold, position),
+            since=jnp.zeros((), dtype),
+            curve=trajectory_length.start(self.manifold, position) if self.learns_length else None,
+        )
+        return AdaptedState(self._at(tuning).init(position, key), tuning)
+
+    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Any]:
+        """One transition of the sampler inside, and what it teaches."""
+        tuning = state.tuning
+        sampler = self._at(tuning)
+        curve = tuning.curve
+        if self.learns_length:
+            inner, info, curve = self._measured(key, sampler, state)
+        else:
+            inner, info = sampler.step(key, state.inner)
+        moments = scales.update(self.manifold, tuning.moments, inner.position, inner.gradient, self._mean)
+        dual = self._dual(tuning, info, inner.position)
+        tuning = Tuning(tuning.count + 1, dual, tuning.units, moments, tuning.since + 1, curve)
+        return AdaptedState(inner, self._window(tuning, inner.position)), info
+
+    def freeze(self, state: AdaptedState) -> Any:
+        """The tuned sampler, from the state of all chains."""
+        tuning = jax.tree.map(lambda leaf: leaf[0], state.tuning)
+        sampler = self._at(tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average)))
+        if not self.learns_length:
+            return replace(self.sampler, step_size=sampler.step_size)
+        factor, num_steps = trajectory_length.best(tuning.curve)
+        return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
+
+    def _at(self, tuning: Tuning) -> Any:
+        """The sampler inside with the current steps."""
+        h = steps.scaled(tuning.units, jnp.exp(tuning.dual.log_step)) if self.sampler.step_size is None else self.sampler.step_size
+        if self.learns_length:
+            return replace(self.sampler, step_size=h, jitter=jnp.asarray(JITTER, tuning.dual.log_step.dtype))
+        return replace(self.sampler, step_size=h)
+
+    def _measured(self, key: Array, sampler: GeodesicHMC, state: AdaptedState) -> tuple[Any, Any, Curve]:
+        tuning = state.tuning
+        measuring = self._measuring(tuning)
+        reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
+        length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
+        factor = jnp.where(measuring, tuning.count % len(FACTORS), FACTORS.index(1.0))
+        inner, info, seen = trajectory_length.transition(sampler, key, state.inner, factor, length, tuning.curve.reference)
+        added = trajectory_length.add(tuning.curve, seen, self._mean)
+        empty = trajectory_length.start(self.manifold, inner.position)
+        empty = empty._replace(reference=self._mean(empty.reference))
+        return inner, info, trees.where(measuring, added, empty)
+
+    def _dual(self, tuning: Tuning, info: Any, position: Tree) -> DualAveraging:
+        wanted = self.target_acceptance
+        if wanted is None:
+            wanted = 0.35 if isinstance(self.sampler, RandomWalk) else 0.8
+        error = wanted - self._mean(info.acceptance_rate)
+        updated = dual_averaging.update(tuning.dual, error, self._ceiling(position, tuning.units))
+        frozen = self.learns_length & self._measuring(tuning)
+        settled = tuning.dual._replace(log_step=tuning.dual.log_average)
+        return trees.where(frozen, settled, updated)
+
+    def _window(self, tuning: Tuning, position: Tree) -> Tuning:
+        """At the end of a window: new units, and dual averaging anew."""
+        units = scales.scales(self.manifold, tuning.moments, tuning.since, position)
+        fresh = tuning._replace(
+            dual=self._begin(position, units),
+            units=units,
+            moments=scales.start(self.manifold, jax.tree.map(self._mean, position)),
+            since=jnp.zeros_like(tuning.since),
+        )
+        at_end = jnp.stack([tuning.count == self.num_warmup * w // 100 for w in WINDOWS])
+        return trees.where(jnp.any(at_end), fresh, tuning)
+
+    def _measuring(self, tuning: Tuning) -> Array:
+        return 100 * tuning.count >= MEASURE * self.num_warmup
+
+    def _begin(self, position: Tree, units: Tree) -> DualAveraging:
+        """In units where the law has unit spread the stable step shrinks with the dimension as d^(-1/4)."""
+        first = jnp.asarray(-0.25 * math.log(max(1, self.manifold.dimension(position))), trees.real_dtype(position))
+        return dual_averaging.start(jnp.minimum(first, self._ceiling(position, units)))
+
+    def _ceiling(self, position: Tree, units: Tree) -> Array:
+        """The largest log step: no leaf beyond its manifold's `max_step`."""
+        most = jax.tree.map(lambda m, u: jnp.min(jnp.asarray(m, u.dtype) / u), self.manifold.max_step(position), units)
+        return jnp.log(jnp.min(jnp.stack([leaf.astype(trees.real_dtype(position)) for leaf in jax.tree.leaves(most)])))
+
+    def _mean(self, x: Array) -> Array:
+        return jax.lax.pmean(x, self.pool)
+
+
+def needs_tuning(sampler: Any) -> bool:
+    """Whether `sample` must wrap this sampler in `Adapted`."""
+    if isinstance(sampler, Adapted):
+        return False
+    return sampler.step_size is None or (isinstance(sampler, GeodesicHMC) and sampler.num_steps is None)

@@ -1,0 +1,43 @@
+"""Nesterov's dual averaging of the log step size toward a wanted acceptance (Hoffman & Gelman 2014, section 3.2).
+
+    log h_t = mu - sqrt(t) / gamma * mean error,      log hbar_t = t^-k log h_t + (1 - t^-k) log hbar_{t-1},
+
+with the usual gamma = 0.05, k = 0.75 and an offset of 10. On a compact space a nearly uniform law accepts everything and would send the
+step to infinity; a ceiling stops it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+GAMMA, POWER, OFFSET = 0.05, 0.75, 10.0
+
+
+class DualAveraging(NamedTuple):
+    """mu, the mean error of the acceptance so far, the current and the averaged log step, and the number of updates."""
+
+    anchor: Array
+    error: Array
+    log_step: Array
+    log_average: Array
+    count: Array
+
+
+def start(log_step: Array) -> DualAveraging:
+    """Begin at a log step, anchored at ten times it: large steps are cheap to try."""
+    zero = jnp.zeros_like(log_step)
+    return DualAveraging(log_step + jnp.log(10.0).astype(log_step.dtype), zero, log_step, log_step, zero)
+
+
+def update(state: DualAveraging, error: Array, ceiling: Array) -> DualAveraging:
+    """One step with error = wanted - observed acceptance."""
+    count = state.count + 1
+    weight = 1 / (count + OFFSET)
+    mean_error = (1 - weight) * state.error + weight * error
+    log_step = jnp.minimum(state.anchor - jnp.sqrt(count) / GAMMA * mean_error, ceiling)
+    forget = count**-POWER
+    log_average = forget * log_step + (1 - forget) * state.log_average
+    return DualAveraging(state.anchor, mean_error, log_step, log_average, count)

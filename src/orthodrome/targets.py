@@ -1,0 +1,77 @@
+"""What to draw from: a log density, or a prior with the likelihood of one datum.
+
+Both are functions of the coordinates the user thinks in, with respect to the measure that the manifold names. Inside, the
+samplers see the density with respect to the surface measure of the embedding (Byrne & Girolami, section 3.1):
+
+    log pi_H(x) = logdensity(to_user(x)) + log_measure(x).
+
+Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated run finds
+its compiled program again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, static
+
+
+@pytree
+class Target:
+    """A law on a manifold by its log density: `logdensity(parameters)`, or `logdensity(parameters, data)` with data."""
+
+    manifold: Manifold
+    logdensity: Callable[..., Any] = static()
+    data: Any = None
+
+    def user_logdensity(self, p: Tree) -> Array:
+        """The user's function at a point in the user's coordinates."""
+        return self.logdensity(p) if self.data is None else self.logdensity(p, self.data)
+
+    def embedded_logdensity(self, x: Tree) -> Array:
+        """log pi_H(x), with respect to the surface measure."""
+        return self.user_logdensity(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+
+
+@pytree
+class Posterior:
+    """prior x likelihood: `logprior(parameters)` and `loglikelihood(parameters, datum)` for ONE datum of `data`.
+
+    `data` is an array or a pytree of arrays that share their first axis, one row per datum.
+    """
+
+    manifold: Manifold
+    logprior: Callable[..., Any] = static()
+    loglikelihood: Callable[..., Any] = static()
+    data: Any = None
+
+    @property
+    def num_data(self) -> int:
+        """N, the number of rows."""
+        return jax.tree.leaves(self.data)[0].shape[0]
+
+    def pointwise(self, p: Tree, rows: Tree) -> Array:
+        """The log likelihood of each of some rows, in the user's coordinates."""
+        return jax.vmap(self.loglikelihood, in_axes=(None, 0))(p, rows)
+
+    def user_logdensity(self, p: Tree) -> Array:
+        """The unnormalised log posterior at a point in the user's coordinates."""
+        return self.logprior(p) + jnp.sum(self.pointwise(p, self.data))
+
+    def embedded_prior(self, x: Tree) -> Array:
+        """The part that is not multiplied by N/n: log prior and log measure."""
+        return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+
+    def embedded_likelihood(self, x: Tree, rows: Tree) -> Array:
+        """The summed log likelihood of some rows."""
+        return jnp.sum(self.pointwise(self.manifold.to_user(x), rows))
+
+    def embedded_logdensity(self, x: Tree) -> Array:
+        """log pi_H(x), with respect to the surface measure."""
+        return self.embedded_prior(x) + self.embedded_likelihood(x, self.data)
