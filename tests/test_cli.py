@@ -56,7 +56,9 @@ def broken(*_: object, **__: object) -> None:
     raise ZeroDivisionError("a fault\nof two lines")
 
 
-def test_a_fault_of_ours_is_one_line_unless_debug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_of_ours_is_one_line_unless_debug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(contract, "reproduce", broken)
     monkeypatch.setattr(cli, "use_all_cores", lambda: None)
     assert cli.main(["reproduce", "gmc-bvmf"]) == 1
@@ -91,7 +93,10 @@ def test_help_is_quick() -> None:
 
 
 def test_claims_are_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    claims = [contract.Claim("a", "one thing", 1, {"mean": 0.123456}, True), contract.Claim("b", "another", 2, 3, False)]
+    claims = [
+        contract.Claim("a", "one thing", 1, {"mean": 0.123456}, True),
+        contract.Claim("b", "another", 2, 3, False),
+    ]
     monkeypatch.setattr(contract.load("gmc-bvmf"), "run", lambda context: claims)
     monkeypatch.setattr(cli, "use_all_cores", lambda: None)
     assert cli.main(["reproduce", "gmc-bvmf", "--out", str(tmp_path)]) == 0

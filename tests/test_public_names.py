@@ -41,7 +41,9 @@ def test_type_checkers_see_the_same_names() -> None:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("orthodrome.")
         for alias in node.names
     }
-    listed = {(f"orthodrome.{m}", n) for group in orthodrome.GROUPS.values() for m, ns in group.items() for n in ns.split()}
+    listed = {
+        (f"orthodrome.{m}", n) for group in orthodrome.GROUPS.values() for m, ns in group.items() for n in ns.split()
+    }
     assert seen == listed
 
 

@@ -1,7 +1,7 @@
 """Orthodrome: draws from posteriors on curved and constrained spaces.
 
-Every public name is listed here once, by group, with the module it lives in. Modules are imported when a name is first
-used, so `import orthodrome` costs next to nothing and the command line's `--help` never loads JAX. Type checkers read the
+Every public name is listed here, by group, with the module it lives in. Modules are imported when a name is first used,
+so `import orthodrome` costs next to nothing and the command line's `--help` never loads JAX. Type checkers read the
 imports under `TYPE_CHECKING`; a test keeps the two lists the same.
 """
 
@@ -79,7 +79,7 @@ _MODULE_OF = {
     name: module for modules in GROUPS.values() for module, names in modules.items() for name in names.split()
 }
 
-__all__ = [*sorted(_MODULE_OF), "__version__"]  # noqa: PLE0604
+__all__ = [*sorted(_MODULE_OF), "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """The command line: `orthodrome demo`, `orthodrome reproduce`.
 
-An error is one clear line and a code that is not zero; a traceback only with `--debug`. JAX and everything heavy are imported
-inside the commands, so that `--help` answers at once.
+An error is one clear line and a code that is not zero; a traceback only with `--debug`. JAX and everything heavy are
+imported inside the commands, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -186,10 +186,5 @@ def use_all_cores() -> None:
     use_cores()
 
 
-def entry() -> None:
-    """The console script."""
-    sys.exit(main())
-
-
 if __name__ == "__main__":
-    entry()
+    sys.exit(main())

@@ -8,7 +8,7 @@ on the unit disc, and with u4 = w and s = 1 - w^2 the mean over the angle of (u2
 
     G(t) = int_0^1 exp(10 t w^2 - 5 t s) I0(5 t s) dw.
 
-So all second moments are two-dimensional integrals of smooth functions: no Monte Carlo error in what is compared against.
+So the moments are two-dimensional integrals of smooth functions: what is compared against has no Monte Carlo error.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ def moments(c1: float, order: int = 60) -> dict[str, float]:
     total, second, fourth = _middle(t)
     x2, x4 = t * second / total, t * fourth / total
     squares = (x1**2, x2, t - x2 - x4, x4, x5**2)
-    return {"x1": float(np.sum(probability * x1))} | {
-        f"x{i}^2": float(np.sum(probability * square)) for i, square in enumerate(squares, start=1)
-    }
+    columns = {"x1": x1} | {f"x{i}^2": square for i, square in enumerate(squares, start=1)}
+    return {name: round(float(np.sum(probability * column)), 12) for name, column in columns.items()}
 
 
 def _middle(t: Reals, order: int = 60) -> tuple[Reals, Reals, Reals]:

@@ -82,7 +82,9 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(EXPERIMENTS[name])
 
 
-def reproduce(name: str, *, scale: str, seed: int, out: Path, data: Path | None = None, progress: bool = False) -> dict[str, Any]:
+def reproduce(
+    name: str, *, scale: str, seed: int, out: Path, data: Path | None = None, progress: bool = False
+) -> dict[str, Any]:
     """Run one experiment and write its folder; what `result.json` holds is also returned."""
     if scale not in SCALES:
         raise BadInput(f"scale is {scale!r}; it must be {' or '.join(SCALES)}")

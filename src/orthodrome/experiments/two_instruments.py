@@ -23,7 +23,7 @@ from orthodrome.manifolds import LogPositive, LogRatioSimplex, Product, Rotation
 from orthodrome.plots.globe import globe, scatter, view
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure, save
 from orthodrome.run import sample
-from orthodrome.samplers import GeodesicNUTS
+from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Posterior
 
 if TYPE_CHECKING:

@@ -20,7 +20,9 @@ STYLE: dict[str, Any] = {
 }
 
 
-def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.0, 4.0), **grid: Any) -> tuple[Figure, Any]:
+def new_figure(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.0, 4.0), **grid: Any
+) -> tuple[Figure, Any]:
     """A figure and its axes (always a two-dimensional array of them), apart from pyplot's global state."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
