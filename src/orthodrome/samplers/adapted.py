@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from orthodrome import steps, trees
@@ -33,7 +34,8 @@ WINDOWS = (5, 15, 35, 65)
 """The ends of the windows, in per cent of the warm-up."""
 MEASURE = 80
 """Where the measuring of trajectories begins, in per cent."""
-JITTER = 0.15
+JITTER = 0.1
+"""The spread of the step from trajectory to trajectory that a learnt length goes with."""
 
 
 class Tuning(NamedTuple):
@@ -119,7 +121,8 @@ class Adapted:
         sampler = self._at(tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average)))
         if not self.learns_length:
             return replace(self.sampler, step_size=sampler.step_size)
-        factor, num_steps = trajectory_length.best(tuning.curve)
+        factor, lengths = trajectory_length.best(tuning.curve)
+        num_steps = np.asarray(lengths if lengths.size > 1 else lengths[0], np.int32)
         return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
 
     def _at(self, tuning: Tuning) -> Any:

@@ -4,9 +4,10 @@ H(x, v) = -log pi_H(x) + |v|^2 / 2 is split into kicks by the potential and the 
 word K A K is repeated `num_steps` times and a Metropolis test on H makes the law exact. Projections are at the current point
 of the trajectory (the printed algorithm has them at its start).
 
-With `jitter` u > 0 every trajectory has its own step, h (1 + u (2 w - 1)), where w runs through a van der Corput sequence: a
-periodic orbit cannot lock the chain, and all chains take the same number of steps, so none waits for another. The sequence
-is fixed beforehand, so each transition is a reversible kernel and the law stays exact.
+No single length suits coordinates of different periods: an odd number of half periods leaves the square of a coordinate where it was.
+So `num_steps` may be several lengths that take turns, and with `jitter` u > 0 every trajectory has its own step, h (1 + u (2 w - 1)),
+where w runs through a van der Corput sequence. All chains take the same lengths, so none waits for another; and what is fixed
+beforehand keeps every transition a reversible kernel, so the law stays exact.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class GeodesicHMC:
 
     gradient: an exact estimator (`FullGradient`)
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
-    num_steps: T in the paper; None: learnt in warm-up
+    num_steps: T in the paper; a number, or an array of numbers that take turns; None: learnt in warm-up
     jitter: the relative spread of the step from trajectory to trajectory
     """
 
@@ -76,7 +77,8 @@ class GeodesicHMC:
         v = self.manifold.random_velocity(velocity_key, state.position)
         start = Point(state.position, v, state.logdensity, state.gradient)
         h = self.steps(state)
-        end = jax.lax.fori_loop(0, self.num_steps, lambda _, point: leapfrog(self.gradient, point, h), start)
+        num_steps = self.length(state)
+        end = jax.lax.fori_loop(0, num_steps, lambda _, point: leapfrog(self.gradient, point, h), start)
         change = energy(start) - energy(end)
         accepted = jnp.log(jax.random.uniform(accept_key, dtype=change.dtype)) < change
         kept = trees.where(accepted, end, start)
@@ -85,13 +87,18 @@ class GeodesicHMC:
             acceptance_rate=jnp.exp(jnp.minimum(change, 0)),
             diverging=~(change > -DIVERGENT_ENERGY),
             energy=energy(kept),
-            n_steps=jnp.asarray(self.num_steps, jnp.int32),
+            n_steps=num_steps,
             step_size=largest_step(self.step_size),
         )
         return HMCState(kept.position, kept.logdensity, kept.gradient, state.count + 1), info
 
+    def length(self, state: HMCState) -> Array:
+        """The number of steps of the next trajectory."""
+        lengths = jnp.asarray(self.num_steps, jnp.int32)
+        return lengths if lengths.ndim == 0 else lengths[state.count % lengths.size]
+
     def steps(self, state: HMCState) -> Tree:
-        """The tree of steps of the next trajectory."""
+        """The tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
         h = steps.per_leaf(self.step_size, state.position)
-        w = van_der_corput(state.count, state.logdensity.dtype)
+        w = van_der_corput(state.count // jnp.size(self.num_steps), state.logdensity.dtype)
         return steps.scaled(h, 1 + self.jitter * (2 * w - 1))

@@ -33,7 +33,7 @@ LONGEST = 64
 """The longest trajectory that is tried."""
 PROBES = 64
 """At most so many coordinates are looked at."""
-OVERHEAD = 0.5
+OVERHEAD = 1.0
 """What a transition costs beside its gradients, in gradients (random numbers, the test, writing)."""
 
 
@@ -110,17 +110,31 @@ def transition(
     return HMCState(kept.position, kept.logdensity, kept.gradient, state.count + 1), info, curve
 
 
-def best(curve: Curve) -> tuple[float, int]:
-    """The factor of the step size and the number of steps with the most effective draws per gradient."""
+def best(curve: Curve) -> tuple[float, np.ndarray]:
+    """The factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
+
+    The correlation of a mixture of kernels is the mixture of their correlations, so every range of lengths a..b is scored
+    from the same sums.
+    """
     jump, visits, sum_f, sum_ff = (np.asarray(a, np.float64) for a in curve[1:5])
     draws = float(curve.draws)
     variance = np.maximum(sum_ff / draws - (sum_f / draws) ** 2, 1e-300)
-    seen = visits > 0
     correlation = 1 - jump / np.maximum(visits, 1)[..., None] / (2 * variance)
-    slowness = np.max((1 + correlation) / np.maximum(1 - correlation, 1e-6), axis=-1)
-    score = np.where(seen, 1 / (np.maximum(slowness, 1e-3) * (np.arange(LONGEST) + 1 + OVERHEAD)), -np.inf)
-    factor, length = np.unravel_index(np.argmax(score), score.shape)
-    return FACTORS[factor], int(length) + 1
+    candidates = [
+        (_effectiveness(correlation[i, first : last + 1].mean(axis=0)) / (1 + OVERHEAD + (first + last) / 2), factor, first, last)
+        for i, factor in enumerate(FACTORS)
+        for first in range(LONGEST)
+        for last in range(first, min(LONGEST, 4 * (first + 1)))
+        if visits[i, last] > 0
+    ]
+    _, factor, first, last = max(candidates)
+    return factor, np.arange(first, last + 1) + 1
+
+
+def _effectiveness(correlation: np.ndarray) -> float:
+    """Effective draws per draw of the slowest functional."""
+    slowest = np.clip(np.max(correlation), -0.9, 1 - 1e-6)
+    return float((1 - slowest) / (1 + slowest))
 
 
 def add(one: Curve, other: Curve, pool: Any) -> Curve:
