@@ -15,7 +15,7 @@ import numpy as np
 
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.manifolds.product import is_manifold, per_leaf
+from orthodrome.manifolds.product import per_leaf
 
 if TYPE_CHECKING:
     import xarray
@@ -62,11 +62,12 @@ def dataset(arrays: Mapping[str, Any], dims: Dims = None, coords: Coords = None,
         own = dimension_names(name, values.ndim - len(lead), dims)
         variables[name] = (lead + own, values)
         for dim, size in zip(lead + own, values.shape, strict=True):
-            labels[dim] = _label(dim, size, coords)
+            labels[dim] = axis_labels(dim, size, coords)
     return xarray.Dataset(variables, coords=labels)
 
 
-def _label(dim: str, size: int, coords: Coords) -> Any:
+def axis_labels(dim: str, size: int, coords: Coords) -> Any:
+    """The labels of an axis: the user's, or 0, 1, ..."""
     given = (coords or {}).get(dim)
     if given is not None and len(given) != size:
         raise BadInput(f"coords[{dim!r}] has {len(given)} labels, but the axis has length {size}")
@@ -81,5 +82,3 @@ def datatree(groups: Mapping[str, xarray.Dataset], attrs: Mapping[str, Any]) -> 
     tree.attrs.update(attrs)
     return tree
 
-
-__all__ = ["dataset", "datatree", "dimension_names", "is_manifold", "named_info", "named_leaves", "named_manifolds", "path_name"]

@@ -32,6 +32,10 @@ class Engine(Protocol):
         """All chains by `count` draws."""
         ...
 
+    def program(self, sampler: Any, state: Any) -> str:
+        """The text of what `advance` runs, for the fingerprint."""
+        ...
+
 
 def buffer_length(bytes_per_draw: int) -> int:
     """A power of two, so that a run of another length finds the same program."""
@@ -51,11 +55,13 @@ class CompiledEngine(NamedTuple):
         return parallel.place_chains(state, self.mesh)
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
-        state, rows = self.arguments(advance, sampler, state, first_step, count, thin)
+        state, rows = self._call(advance, sampler, state, first_step, count, thin)
         return state, jax.tree.map(lambda row: np.asarray(row)[:, :count], rows)
 
-    def arguments(self, function: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
-        """Call (or lower) the compiled loop."""
+    def program(self, sampler: Any, state: Any) -> str:
+        return self._call(advance.lower, sampler, state, 0, 1, 1).as_text()
+
+    def _call(self, function: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
         numbers = np.uint32(first_step), np.uint32(count)
         return function(sampler, self.key, self.chains, state, *numbers, length=self.length, thin=thin, mesh=self.mesh)
 
@@ -78,6 +84,9 @@ class PythonEngine(NamedTuple):
                 rows[chain].append(kept)
         stack = partial(jax.tree.map, lambda *leaves: np.stack(leaves))
         return state, stack(*[stack(*row) for row in rows])
+
+    def program(self, sampler: Any, state: Any) -> str:
+        return f"{jax.tree.structure(sampler)} {jax.tree.structure(state)}"
 
     def _draw(self, sampler: Any, chain: int, state: Any, first_step: int, thin: int) -> tuple[Any, Kept]:
         flags = []

@@ -1,60 +1,172 @@
 """`sample`: from a sampler and a start to draws.
 
-The run is a warm-up (discarded unless kept; `Adapted` tunes in it) and the draws, both carried forward in chunks of about half a
-second; everything that is not sampling happens between chunks.
+A run is a warm-up (dropped unless `keep_warmup`; samplers without a step size are tuned in it) and the draws, both carried forward
+in chunks of about half a second by one compiled program each; everything that is not sampling happens between chunks.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import time
-from typing import Any
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import jax
-import numpy as np
+from orthodrome import doors, draws, parallel
+from orthodrome.checkpoint import Checkpoint, Standing, open_folder, read_commit
+from orthodrome.errors import Diverged, OrthodromeWarning
+from orthodrome.fingerprint import fingerprint
+from orthodrome.memory import MemoryDraws
+from orthodrome.progress import new_progress
+from orthodrome.run.conduct import Conductor, Draws
+from orthodrome.run.extras import add_groups
+from orthodrome.run.interrupt import Interruption
+from orthodrome.run.setup import Plan, Setup, set_up
+from orthodrome.run.stop import Stop
+from orthodrome.store import DiskDraws, make_room
 
-from orthodrome import draws, parallel
-from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.run.engine import new_engine, new_key
-from orthodrome.run.start import bytes_per_draw, first_states, stack_chains
+if TYPE_CHECKING:
+    import xarray
 
 
-def sample(sampler: Any, start: Any, *, seed: int, num_chains: int = 4, num_warmup: int = 1000, num_draws: int = 1000, thin: int = 1,
-           keep_warmup: bool = False, progress: bool = True, mesh: Any = None) -> Any:
-    """Draw."""
+def sample(
+    sampler: Any,
+    start: Any,
+    *,
+    seed: int,
+    num_chains: int = 4,
+    num_warmup: int = 1000,
+    num_draws: int = 1000,
+    thin: int = 1,
+    keep_warmup: bool = False,
+    progress: bool = True,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: float = 10.0,
+    store: str | Path | None = None,
+    mesh: Any = None,
+    stop_when: Stop | None = None,
+    dims: draws.Dims = None,
+    coords: draws.Coords = None,
+    log_likelihood: bool = False,
+) -> xarray.DataTree:
+    """Draw from the sampler's law.
+
+    start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for random points
+    num_warmup: transitions before the first draw; num_draws: draws per chain, each after `thin` transitions
+    checkpoint: a folder; calling again with the same arguments goes on where the last commit was, a larger `num_draws` extends a
+        finished run; checkpoint_every: seconds between commits
+    store: a Zarr store on disk for the draws, which the result then reads when asked, so that memory does not grow
+    mesh: whose devices to spread the chains over (default: all of this process)
+    stop_when: `Stop(ess=..., rhat=...)`, an early end
+    dims, coords: names for the axes of the parameters, as in ArviZ
+    log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
+    """
+    doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
+    plan = Plan(int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin), keep_warmup)
+    with new_progress(progress) as bar, Interruption() as interruption:
+        if idle := parallel.idle_devices(num_chains, mesh):
+            bar.say(f"{idle} device(s) stay idle: {num_chains} chains cannot be spread evenly over more")
+        mesh = parallel.chain_mesh(num_chains, mesh)
+        setup = set_up(sampler, start, plan, mesh)
+        held = open_draws(checkpoint, store, dims, coords)
+        saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held)
+        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when)
+        tree = carry_out(conductor)
+    return add_groups(tree, sampler, log_likelihood)
+
+
+def tuning_steps(sampler: Any, num_warmup: int) -> int:
+    """The length of the warm-up: an `Adapted` that the user made knows its own."""
+    own = getattr(sampler, "num_warmup", None)
+    return int(num_warmup if own is None else own)
+
+
+def open_draws(checkpoint: str | Path | None, store: str | Path | None, dims: draws.Dims, coords: draws.Coords) -> Draws:
+    """Memory, the user's store, or one inside the checkpoint's folder; never on top of other draws."""
+    if checkpoint is None and store is None:
+        return MemoryDraws(dims, coords)
+    if checkpoint is not None:
+        open_folder(Path(checkpoint))
+    path = Path(store) if store is not None else Path(checkpoint) / "draws.zarr"
+    if checkpoint is None or read_commit(Path(checkpoint)) is None:
+        make_room(path)
+    return DiskDraws(path, dims, coords, lazy=store is not None)
+
+
+def open_checkpoint(
+    folder: str | Path | None, every: float, setup: Setup, plan: Plan, mesh: Any, held: Draws
+) -> Checkpoint | None:
+    """The checkpoint of this run, if one is wanted."""
+    if folder is None:
+        return None
+    settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
+    identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)
+    return Checkpoint(Path(folder), every, identity, held)
+
+
+def carry_out(conductor: Conductor) -> xarray.DataTree:
+    """Run (or go on), save, and hand over the draws."""
+    began, saved, held = time.time(), conductor.checkpoint, conductor.draws
+    standing = begin(conductor)
+    if saved is not None and already_done(conductor, standing):
+        return held.tree()
     try:
-        from orthodrome.samplers.adapted import Adapted, needs_tuning
-    except ImportError:
-        needs_tuning = lambda s: False
-    key = new_key(np.uint32(seed))
-    mesh = parallel.chain_mesh(num_chains, mesh)
-    positions = stack_chains([start] * num_chains)
-    engine = new_engine(sampler, key, num_chains, mesh, bytes_per_draw(positions))
-    if needs_tuning(sampler):
-        pool = ("chains",) if mesh is None else ("chains", "devices")
-        sampler = Adapted(sampler, num_warmup, pool=pool)
-        tuning = True
-    else:
-        tuning = False
-    _, state, look = first_states(sampler, None, key, np.arange(num_chains, dtype=np.uint32), positions, random=False)
-    sampler = parallel.place_copies(sampler, mesh)
-    state = engine.place(state)
-    t = 0
-    n = 0
-    groups = {}
-    while n < num_warmup:
-        c = min(engine.length, num_warmup - n)
-        state, kept = engine.advance(sampler, state, t, c, 1)
-        n += c; t += c
-    if tuning:
-        sampler, state = parallel.place_copies(sampler.freeze(state), mesh), state.inner
-    blocks = []
-    n = 0
-    while n < num_draws:
-        c = min(engine.length, num_draws - n)
-        state, kept = engine.advance(sampler, state, t, c, thin)
-        blocks.append(jax.tree.map(np.array, kept))
-        n += c; t += c * thin
-    kept = jax.tree.map(lambda *b: np.concatenate(b, 1), *blocks)
-    groups["posterior"] = draws.dataset(draws.named_leaves(kept.position))
-    groups["sample_stats"] = draws.dataset({**draws.named_info(kept.info), "distance": kept.distance})
-    return draws.datatree(groups, {"inference_library": "orthodrome", "sampler": type(sampler).__name__, "seed": seed})
+        standing, reason = conductor.run(standing)
+    except Diverged as failure:
+        held.finish(attributes(conductor, "diverged", time.time() - began))
+        failure.draws = held.tree()
+        raise
+    if held.count:
+        held.finish(attributes(conductor, reason, time.time() - began))
+    if saved is not None:
+        saved.commit(standing, "" if reason == "interrupted" else reason)
+    if reason == "interrupted":
+        tell_interrupted(conductor, standing)
+    return held.tree()
+
+
+def begin(conductor: Conductor) -> Standing:
+    """Where the run stands: at its last commit, or at its start."""
+    setup, saved = conductor.setup, conductor.checkpoint
+    standing = saved.resume(setup.state, setup.inner) if saved is not None else None
+    if saved is None or standing is None:
+        return Standing("warmup", 0, setup.state)
+    conductor.bar.say(f"going on from {standing.phase} {standing.done} of the checkpoint in {saved.folder}")
+    return standing._replace(state=setup.engine.place(standing.state))
+
+
+def already_done(conductor: Conductor, standing: Standing) -> bool:
+    """Whether the commit holds all that is asked for."""
+    finished = conductor.checkpoint.finished if conductor.checkpoint is not None else ""
+    enough = standing.done >= conductor.plan.num_draws or finished == repr(conductor.stop)
+    return standing.phase == "draws" and bool(finished) and enough
+
+
+def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
+    """Warn that the draws are fewer than asked for; with none at all there is nothing to return."""
+    if not conductor.draws.count:
+        raise KeyboardInterrupt
+    text = f"interrupted after {standing.done} of {conductor.plan.num_draws} draws, which are kept"
+    warnings.warn(text, OrthodromeWarning, stacklevel=4)
+
+
+def attributes(conductor: Conductor, reason: str, seconds: float) -> dict[str, Any]:
+    """What the tree says about the run; plain numbers and strings."""
+    setup, plan = conductor.setup, conductor.plan
+    sampler = setup.sampler.sampler if setup.tunes else setup.sampler
+    manifold = sampler.manifold
+    return {
+        "inference_library": "orthodrome",
+        "inference_library_version": importlib.metadata.version("orthodrome"),
+        "created_at": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "sampler": type(sampler).__name__,
+        "manifold": doors.describe(manifold),
+        "manifolds": json.dumps(draws.named_manifolds(manifold, setup.positions)),
+        "seed": plan.seed,
+        "thin": plan.thin,
+        "tuning_steps": plan.num_warmup,
+        "sampling_time": seconds,
+        "ended": reason,
+        "interrupted": int(reason == "interrupted"),
+    }

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from orthodrome.gradients.estimator import GradientEstimator
@@ -34,23 +33,20 @@ class Look(NamedTuple):
     moves: Tree
 
 
-class Start(NamedTuple):
-    """The start of all chains, stacked; `random` asks for random points of these shapes."""
-
-    positions: Tree
-    random: bool
-
-
 @partial(jax.jit, static_argnames=("random", "with_state"))
 def first_states(
     sampler: Any, probe: Any, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True
 ) -> tuple[Tree, Any, Look]:
-    """The embedded position, the state and the look at each chain's start; `probe` is where the density can be asked."""
+    """The embedded position, the state and the look at each chain's start; `probe` is where the density can be asked.
+
+    Without `with_state` the key of `init` stands for the state: the sampler is not compiled, and Python calls `init`.
+    """
 
     def one(chain: Array, p: Tree) -> tuple[Tree, Any, Look]:
         point_key, init_key, look_key = jax.random.split(chain_key(key, chain, jnp.uint32(INIT)), 3)
         x = sampler.manifold.random_point(point_key, p) if random else sampler.manifold.from_user(p)
-        return x, sampler.init(x, init_key) if with_state else None, look(sampler.manifold, probe, look_key, x)
+        state = jax.tree.map(_strong, sampler.init(x, init_key)) if with_state else init_key
+        return x, state, look(sampler.manifold, probe, look_key, x)
 
     return jax.vmap(one, axis_name="chains")(chains, positions)
 
@@ -78,11 +74,11 @@ def _moves(manifold: Manifold, key: Array, x: Tree) -> Tree:
     return per_leaf(manifold, one_leaf, x, manifold.random_velocity(key, x))
 
 
+def _strong(leaf: Any) -> Array:
+    """Without JAX's weak type, which a state loses after its first step: the loop would be compiled twice."""
+    return jax.lax.convert_element_type(leaf, jnp.result_type(leaf))
+
+
 def bytes_per_draw(positions: Tree) -> int:
     """Of one chain, at the longest."""
     return sum(leaf.nbytes // leaf.shape[0] for leaf in jax.tree.leaves(positions))
-
-
-def stack_chains(trees: list[Tree]) -> Tree:
-    """One tree per chain, stacked along a new first axis by NumPy (compiles nothing)."""
-    return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *trees)

@@ -1,0 +1,54 @@
+"""Files that a kill cannot leave half written: write beside, fsync, rename, fsync the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
+    """Replace (or create) a file in one stroke; not yet on the disk for certain: see `settle`."""
+    beside = path.with_name(path.name + ".part")
+    with open(beside, "wb") as file:
+        file.write(content)
+    os.replace(beside, path)
+
+
+def settle(paths: Iterable[Path]) -> None:
+    """Wait until these files, and their entries in their folders, are on the disk."""
+    paths = list(paths)
+    for path in [*paths, *{path.parent for path in paths}]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Replace a small file in one stroke, on the disk when this returns."""
+    beside = path.with_name(path.name + ".part")
+    with open(beside, "w") as file:
+        json.dump(content, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    settle([path])
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Named arrays as .npz, without pickle."""
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+    settle([path])
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file; refuses pickle."""
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

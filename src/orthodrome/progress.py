@@ -1,0 +1,140 @@
+"""Progress: a bar in a terminal or a notebook, time-stamped lines in a log file; less than one per cent of the time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+REFRESH = 0.25
+"""Seconds between two looks of the bar."""
+FIRST_LINE, LONGEST_LINE = 5.0, 60.0
+"""Seconds between two lines of a log, at first and at most."""
+
+
+class Silent:
+    """No progress."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        """A remark."""
+
+    def begin(self, phase: str, total: int, done: int) -> None:
+        """A phase begins (or goes on after a resume)."""
+
+    def update(self, count: int, info: Any) -> None:
+        """`count` more draws."""
+
+
+class Meter(Silent):
+    """What is shown: rate, time left, acceptance or temperature, divergences."""
+
+    interval = REFRESH
+
+    def __init__(self) -> None:
+        self.divergences, self.measure, self.shown = 0, "", 0.0
+
+    def begin(self, phase: str, total: int, done: int) -> None:
+        self.phase, self.total, self.done, self.at_begin = phase, total, done, done
+        self.began: float | None = None
+        self.show()
+
+    def update(self, count: int, info: Any) -> None:
+        now = time.monotonic()
+        self.done += count
+        if self.began is None:  # the first chunk holds the compilation: no rate from it
+            self.began, self.at_begin = now, self.done
+        self.read(info)
+        if now - self.shown >= self.interval or self.done >= self.total:
+            self.shown = now
+            self.show()
+
+    def read(self, info: Any) -> None:
+        """Acceptance or temperature, whichever there is, and divergences, from the chunk's Info."""
+        fields = info._asdict()
+        if "diverging" in fields:
+            self.divergences += int(np.sum(fields["diverging"]))
+        for name, label in (("acceptance_rate", "acceptance"), ("temperature", "temperature")):
+            if name in fields:
+                self.measure = f"{label} {float(np.mean(fields[name])):.2f}"
+                break
+
+    def rate(self) -> float:
+        """Draws per second of each chain."""
+        elapsed = time.monotonic() - self.began if self.began is not None else 0.0
+        return (self.done - self.at_begin) / elapsed if elapsed > 0 and self.done > self.at_begin else 0.0
+
+    def text(self) -> str:
+        """The line beside the bar."""
+        rate, parts = self.rate(), ["compiling"] if self.began is None else []
+        if rate > 0:
+            parts += [f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{_clock((self.total - self.done) / rate)} left"]
+        parts += [self.measure] * bool(self.measure)
+        return ", ".join(parts + [f"{self.divergences} divergences"] * bool(self.divergences))
+
+    def show(self) -> None:
+        """Show it."""
+
+
+class Lines(Meter):
+    """Lines with time stamps, more and more seldom, for a log file."""
+
+    interval = FIRST_LINE
+
+    def say(self, text: str) -> None:
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), text, file=sys.stderr, flush=True)
+
+    def show(self) -> None:
+        if self.began is not None:
+            self.say(f"{self.phase} {self.done}/{self.total}: {self.text()}")
+            self.interval = min(2 * self.interval, LONGEST_LINE)
+
+
+class Bar(Meter):
+    """A rich bar."""
+
+    def __enter__(self) -> Bar:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}  {task.fields[text]}")
+        self.bar = Progress(*columns, auto_refresh=False)
+        self.bar.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.bar.stop()
+
+    def say(self, text: str) -> None:
+        self.bar.console.print(text)
+
+    def begin(self, phase: str, total: int, done: int) -> None:
+        self.task = self.bar.add_task(phase, total=total, completed=done, text="")
+        super().begin(phase, total, done)
+
+    def show(self) -> None:
+        self.bar.update(self.task, completed=self.done, text=self.text(), refresh=True)
+
+
+def new_progress(wanted: bool) -> Silent:
+    """What suits the place where this runs."""
+    if not wanted:
+        return Silent()
+    return Bar() if sys.stderr.isatty() or in_notebook() else Lines()
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}" if minutes >= 60 else f"{minutes}:{seconds:02d}"

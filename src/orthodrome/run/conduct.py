@@ -1,0 +1,130 @@
+"""Conducting a run: chunk after chunk, and between two chunks everything that is not sampling.
+
+After each chunk, in this order: is every position finite; collect the draws; show progress; stop early if good enough; commit
+if it is time. Ctrl-C is heard between chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import numpy as np
+
+from orthodrome import doors, parallel, trees
+from orthodrome.checkpoint import Checkpoint, Standing
+from orthodrome.draws import named_info, named_leaves
+from orthodrome.errors import Diverged
+from orthodrome.progress import Silent
+from orthodrome.run.interrupt import Interruption
+from orthodrome.run.loop import Kept
+from orthodrome.run.pace import Pace
+from orthodrome.run.setup import Plan, Setup
+from orthodrome.run.stop import Stop, next_look
+from orthodrome.store import Arrays
+
+
+class Draws(Protocol):
+    """Where draws are collected: memory or disk."""
+
+    count: dict[str, int]
+
+    def append(self, phase: str, arrays: Arrays, planned: int) -> None:
+        """More draws of a phase, of `planned` in all."""
+        ...
+
+    def read(self, phase: str) -> Arrays:
+        """Everything drawn in a phase."""
+        ...
+
+    def finish(self, attrs: Mapping[str, Any]) -> None:
+        """The run is over; describe it."""
+        ...
+
+    def tree(self) -> Any:
+        """What was drawn, as a DataTree."""
+        ...
+
+
+class Conductor(NamedTuple):
+    """The parts that work together in a run."""
+
+    setup: Setup
+    plan: Plan
+    mesh: Any
+    draws: Draws
+    checkpoint: Checkpoint | None
+    bar: Silent
+    interruption: Interruption
+    stop: Stop | None
+
+    def run(self, standing: Standing) -> tuple[Standing, str]:
+        """From where the run stands to its end; also why it ended: "finished", "interrupted", or the rule that stopped it."""
+        if standing.phase == "warmup":
+            standing, _ = self._phase(standing, self.setup.sampler, self.plan.num_warmup, 0, 1)
+            if standing.done < self.plan.num_warmup:
+                return standing, "interrupted"
+            standing = self._begin_draws(standing)
+        sampler = parallel.place_copies(self.setup.tuned(standing.tuned), self.mesh)
+        return self._phase(standing, sampler, self.plan.num_draws, self.plan.num_warmup, self.plan.thin)
+
+    def _begin_draws(self, standing: Standing) -> Standing:
+        tuned = jax.tree.map(np.array, standing.state) if self.setup.tunes else None
+        return Standing("draws", 0, self.setup.inner(standing.state), tuned)
+
+    def _phase(self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int) -> tuple[Standing, str]:
+        engine, pace = self.setup.engine, Pace(self.setup.engine.length)
+        self.bar.begin(standing.phase, planned, standing.done)
+        while standing.done < planned and not self.interruption:
+            phase, done, state, tuned = standing
+            count = min(pace.count, planned - done, self._until_look(phase, done))
+            pace.start()
+            state, kept = engine.advance(sampler, state, steps_before + done * thin, count, thin)
+            pace.stop(count)
+            self._check_finite(phase, kept, planned, steps_before + done * thin, thin)
+            if done + steps_before == 0:
+                self._check_energy(kept)
+            standing = Standing(phase, done + count, state, tuned)
+            self._collect(phase, kept, planned)
+            self.bar.update(count, kept.info)
+            if self._good_enough(standing):
+                return standing, repr(self.stop)
+            if self.checkpoint is not None and self.checkpoint.due():
+                self.checkpoint.commit(standing)
+        return standing, "interrupted" if standing.done < planned else "finished"
+
+    def _collect(self, phase: str, kept: Kept, planned: int) -> None:
+        if phase == "draws" or self.plan.keep_warmup:
+            self.draws.append(phase, named_rows(phase, kept), planned)
+
+    def _until_look(self, phase: str, done: int) -> int:
+        return next_look(done) - done if self.stop is not None and phase == "draws" else self.setup.engine.length
+
+    def _good_enough(self, standing: Standing) -> bool:
+        if self.stop is None or standing.phase != "draws" or next_look(standing.done - 1) != standing.done:
+            return False
+        arrays = self.draws.read("draws")
+        return self.stop.satisfied({name: a for name, a in arrays.items() if name.startswith("posterior/")})
+
+    def _check_finite(self, phase: str, kept: Kept, planned: int, first_step: int, thin: int) -> None:
+        if np.all(kept.finite):
+            return
+        row = int(np.argmin(np.all(kept.finite, axis=0)))
+        chain = int(np.argmin(kept.finite[:, row]))
+        if row:
+            self._collect(phase, jax.tree.map(lambda leaf: leaf[:, :row], kept), planned)
+        raise Diverged(chain, first_step + (row + 1) * thin, "the position is not finite; try a smaller step size")
+
+    def _check_energy(self, kept: Kept) -> None:
+        look = self.setup.look
+        if look.logdensity is not None and "acceptance_rate" in kept.info._fields:
+            doors.warn_coarse_energy(look.logdensity, trees.real_dtype(self.setup.positions))
+
+
+def named_rows(phase: str, kept: Kept) -> Arrays:
+    """`group/variable` -> (chain, draw, ...)."""
+    prefix = "warmup_" if phase == "warmup" else ""
+    rows = {f"{prefix}posterior/{name}": values for name, values in named_leaves(kept.position).items()}
+    stats = {**named_info(kept.info), "distance": kept.distance}
+    return rows | {f"{prefix}sample_stats/{name}": values for name, values in stats.items()}

@@ -1,0 +1,99 @@
+"""Everything before the first transition: the doors, the wrapping in `Adapted`, placement, the first states."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from orthodrome import doors, parallel
+from orthodrome.errors import BadInput
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.run.engine import Engine, new_engine, new_key
+from orthodrome.run.start import Look, bytes_per_draw, first_states
+from orthodrome.samplers.adapted import Adapted, needs_tuning
+
+
+class Plan(NamedTuple):
+    """The numbers of a run."""
+
+    seed: int
+    num_chains: int
+    num_warmup: int
+    num_draws: int
+    thin: int
+    keep_warmup: bool
+
+
+class Setup(NamedTuple):
+    """A run that is ready to go; `sampler` is wrapped in `Adapted` if it is to be tuned."""
+
+    engine: Engine
+    sampler: Any
+    state: Any
+    positions: Tree
+    look: Look
+
+    @property
+    def tunes(self) -> bool:
+        """Whether the warm-up tunes."""
+        return isinstance(self.sampler, Adapted)
+
+    def inner(self, state: Any) -> Any:
+        """The state of the draws, from a state of the warm-up."""
+        return state.inner if self.tunes else state
+
+    def tuned(self, state: Any) -> Any:
+        """The sampler of the draws, from the last state of the warm-up (NumPy arrays: indexing compiles nothing)."""
+        return self.sampler.freeze(state) if self.tunes else self.sampler
+
+
+def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
+    """Check, wrap, place, and compute the first states."""
+    positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
+    doors.check_sampler(sampler, positions)
+    doors.check_density(doors.density_of(sampler), positions)
+    sampler = with_tuning(sampler, plan, mesh)
+    key = new_key(np.uint32(plan.seed))
+    engine = new_engine(sampler, key, plan.num_chains, mesh, bytes_per_draw(positions))
+    sampler = parallel.place_copies(sampler, mesh)
+    state, look = _begin(sampler, key, plan.num_chains, positions, random)
+    doors.check_look(look, positions, sampler.manifold, one_start=not isinstance(start, list))
+    return Setup(engine, sampler, engine.place(state), positions, look)
+
+
+def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
+    """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
+    pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
+    if isinstance(sampler, Adapted):
+        return dataclasses.replace(sampler, pool=pool)
+    if not _tunable(sampler):
+        return sampler
+    if plan.num_warmup < 1:
+        raise BadInput(
+            f"{type(sampler).__name__} has no step_size (or num_steps), which the warm-up would learn, but num_warmup is 0; "
+            "set it by hand or give num_warmup=1000"
+        )
+    return Adapted(sampler, plan.num_warmup, pool=pool)
+
+
+def _tunable(sampler: Any) -> bool:
+    names = {field.name for field in dataclasses.fields(sampler)} if dataclasses.is_dataclass(sampler) else set()
+    return "step_size" in names and needs_tuning(sampler)
+
+
+def _begin(sampler: Any, key: Any, num_chains: int, positions: Tree, random: bool) -> tuple[Any, Look]:
+    chains = np.arange(num_chains, dtype=np.uint32)
+    probe = doors.probe_of(sampler)
+    if sampler.compiled:
+        _, state, look = first_states(sampler, probe, key, chains, positions, random=random)
+        return state, jax.tree.map(np.asarray, look)
+    return _begin_in_python(sampler, probe, key, chains, positions, random)
+
+
+def _begin_in_python(sampler: Any, probe: Any, key: Any, chains: Any, positions: Tree, random: bool) -> tuple[Any, Look]:
+    x, keys, look = first_states(sampler, probe, key, chains, positions, random=random, with_state=False)
+    one = lambda i: jax.tree.map(lambda leaf: np.array(leaf[i]), x)
+    return [sampler.init(one(i), keys[i]) for i in chains], jax.tree.map(np.asarray, look)
