@@ -6,6 +6,8 @@ between chunks.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class OrthodromeError(Exception):
     """The base of all: catch it to catch every error this package raises on purpose."""
@@ -33,6 +35,7 @@ class Diverged(OrthodromeError):
     def __init__(self, chain: int, step: int, cause: str) -> None:
         super().__init__(f"chain {chain} failed at step {step}: {cause}")
         self.chain, self.step, self.cause = chain, step, cause
+        self.draws: Any = None  # the DataTree of what was drawn before, filled in by `sample`
 
 
 class OrthodromeWarning(UserWarning):
