@@ -6,6 +6,8 @@ imported inside the commands, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,9 +30,16 @@ app = typer.Typer(
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]
 
+
+class Scale(enum.StrEnum):
+    """How large a reproduction is."""
+
+    QUICK = "quick"
+    PAPER = "paper"
+
+
 Out = Annotated[Path, typer.Option(help="The folder to write to.")]
 Seed = Annotated[int, typer.Option(help="The seed of all randomness.")]
-Scale = Annotated[str, typer.Option(help="quick (under a minute) or paper (the paper's own sizes).")]
 Data = Annotated[Path | None, typer.Option(help="Where the data is, if the experiment needs any [or ORTHODROME_DATA].")]
 
 
@@ -100,7 +109,9 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 @app.command()
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="The experiment; --list shows them.")] = None,
-    scale: Scale = "quick",
+    scale: Annotated[
+        Scale, typer.Option(help="quick takes under a minute; paper has the paper's sizes.")
+    ] = Scale.QUICK,
     data: Data = None,
     out: Out = Path("results"),
     seed: Seed = 0,
@@ -118,7 +129,7 @@ def reproduce(
     check_names(names)
     use_all_cores()
     for each in names:
-        reproduce_one(each, scale, seed, out, data)
+        reproduce_one(each, scale.value, seed, out, data)
 
 
 def check_names(names: list[str]) -> None:
@@ -148,7 +159,7 @@ def show_claims(result: dict[str, Any], folder: Path) -> None:
     held = sum(claim["holds"] for claim in result["claims"])
     screen = console()
     screen.print(table)
-    screen.print(f"{held} of {len(result['claims'])} claims hold; {result['seconds']:.0f} s; written to {folder}{'/'}")
+    screen.print(f"{held} of {len(result['claims'])} claims hold; {result['seconds']:.0f} s; written to {folder}/")
 
 
 def shorten(value: Any) -> str:
@@ -180,10 +191,11 @@ def console() -> Console:
 
 
 def use_all_cores() -> None:
-    """Chains side by side on the machine's cores."""
+    """Chains side by side on the machine's cores; where JAX has begun already, with the devices it has."""
     from orthodrome import use_cores
 
-    use_cores()
+    with contextlib.suppress(OrthodromeError):
+        use_cores()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ STYLE: dict[str, Any] = {
 
 
 def new_figure(
-    rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.0, 4.0), **grid: Any
+    rows: int, columns: int, size: tuple[float, float], **grid: Any
 ) -> tuple[Figure, Any]:
     """A figure and its axes (always a two-dimensional array of them), apart from pyplot's global state."""
     with matplotlib.rc_context(STYLE):

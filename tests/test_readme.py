@@ -1,0 +1,50 @@
+"""Every Python block of the README and of the documentation runs, in order, as a reader would type it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(text: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+WITH_CODE = [page for page in PAGES if blocks(page.read_text())]
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def test_page_runs(page: Path, tmp_path: Path) -> None:
+    """In a process of its own and an empty folder: no help from the tests' settings, nothing left behind."""
+    code = "\n".join(blocks(page.read_text()))
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_readme_example_is_short() -> None:
+    (example,) = blocks((ROOT / "README.md").read_text())
+    assert len([line for line in example.splitlines() if line.strip()]) <= 15
+
+
+def test_readme_picture_is_there_and_small() -> None:
+    (name,) = re.findall(r"!\[[^]]*\]\(([^)]*)\)", (ROOT / "README.md").read_text())
+    assert 10_000 < (ROOT / name).stat().st_size < 200_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!http)([^)#]+)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text()
+    assert [page.name for page in PAGES[1:] if f": {page.name}" not in menu] == []
