@@ -27,6 +27,7 @@ from orthodrome.pytree import pytree, replace, static
 from orthodrome.samplers import dual_averaging, scales, trajectory_length
 from orthodrome.samplers.dual_averaging import DualAveraging
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.metrics import Metric
 from orthodrome.samplers.random_walk import RandomWalk
 from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, Curve
 
@@ -66,14 +67,16 @@ class Adapted:
     """A sampler that tunes itself.
 
     sampler: what to tune; its `step_size` (and `num_steps`) None
-    num_warmup: the length of the warm-up
+    num_warmup: the length of the warm-up; None: `sample` says
     target_acceptance: the mean acceptance that dual averaging aims at; None: 0.8, and 0.35 for the random walk
+    metric: None, or `DenseMetric()` or `LowRankMetric()` for correlated Euclidean leaves
     pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
 
     sampler: Any
-    num_warmup: Any
+    num_warmup: Any = None
     target_acceptance: Any = None
+    metric: Metric | None = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
 
@@ -90,12 +93,12 @@ class Adapted:
     def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
         """The state at an embedded position, with untuned steps."""
         dtype = trees.real_dtype(position)
-        units = scales.ones(self.manifold, position)
+        units = scales.ones(self.manifold, self.metric, position)
         tuning = Tuning(
             count=jnp.zeros((), jnp.int32),
             dual=self._begin(position, units),
             units=units,
-            moments=scales.start(self.manifold, position),
+            moments=scales.start(self.manifold, self.metric, position),
             since=jnp.zeros((), dtype),
             curve=trajectory_length.start(self.manifold, position) if self.learns_length else None,
         )
@@ -110,7 +113,7 @@ class Adapted:
             inner, info, curve = self._measured(key, sampler, state)
         else:
             inner, info = sampler.step(key, state.inner)
-        moments = scales.update(self.manifold, tuning.moments, inner.position, inner.gradient, self._mean)
+        moments = scales.update(self.manifold, self.metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
         tuning = Tuning(tuning.count + 1, dual, tuning.units, moments, tuning.since + 1, curve)
         return AdaptedState(inner, self._window(tuning, inner.position)), info
@@ -137,6 +140,7 @@ class Adapted:
         measuring = self._measuring(tuning)
         reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
         length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
+        length = self._common(length)
         factor = jnp.where(measuring, tuning.count % len(FACTORS), FACTORS.index(1.0))
         inner, info, seen = trajectory_length.transition(sampler, key, state.inner, factor, length, tuning.curve.reference)
         added = trajectory_length.add(tuning.curve, seen, self._mean)
@@ -156,15 +160,17 @@ class Adapted:
 
     def _window(self, tuning: Tuning, position: Tree) -> Tuning:
         """At the end of a window: new units, and dual averaging anew."""
-        units = scales.scales(self.manifold, tuning.moments, tuning.since, position)
-        fresh = tuning._replace(
+        at_end = jnp.any(jnp.stack([tuning.count == self.num_warmup * w // 100 for w in WINDOWS]))
+        return jax.lax.cond(self._common(at_end), lambda old: self._renewed(old, position), lambda old: old, tuning)
+
+    def _renewed(self, tuning: Tuning, position: Tree) -> Tuning:
+        units = scales.scales(self.manifold, self.metric, tuning.moments, tuning.since, position, self._gather)
+        return tuning._replace(
             dual=self._begin(position, units),
             units=units,
-            moments=scales.start(self.manifold, jax.tree.map(self._mean, position)),
+            moments=scales.start(self.manifold, self.metric, jax.tree.map(self._mean, position)),
             since=jnp.zeros_like(tuning.since),
         )
-        at_end = jnp.stack([tuning.count == self.num_warmup * w // 100 for w in WINDOWS])
-        return trees.where(jnp.any(at_end), fresh, tuning)
 
     def _measuring(self, tuning: Tuning) -> Array:
         return 100 * tuning.count >= MEASURE * self.num_warmup
@@ -176,11 +182,26 @@ class Adapted:
 
     def _ceiling(self, position: Tree, units: Tree) -> Array:
         """The largest log step: no leaf beyond its manifold's `max_step`."""
-        most = jax.tree.map(lambda m, u: jnp.min(jnp.asarray(m, u.dtype) / u), self.manifold.max_step(position), units)
+        most = jax.tree.map(lambda m, u: _room(m, u), self.manifold.max_step(position), units)
         return jnp.log(jnp.min(jnp.stack([leaf.astype(trees.real_dtype(position)) for leaf in jax.tree.leaves(most)])))
 
     def _mean(self, x: Array) -> Array:
         return jax.lax.pmean(x, self.pool)
+
+    def _gather(self, rows: Array) -> Array:
+        """The rows of all chains, one below the other."""
+        for axis in self.pool:
+            rows = jax.lax.all_gather(rows, axis, tiled=True)
+        return rows
+
+    def _common(self, x: Array) -> Array:
+        """A number that is the same in all chains, known to be so: loops and branches on it are not taken chain by chain."""
+        return jax.lax.pmax(x.astype(jnp.int32), self.pool).astype(x.dtype)
+
+
+def _room(most: float, unit: Any) -> Array:
+    """How many units fit in the largest step of a leaf; maps live on flat leaves, which have none."""
+    return jnp.full((), jnp.inf, unit.size.dtype) if steps.is_step(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
 
 
 def needs_tuning(sampler: Any) -> bool:

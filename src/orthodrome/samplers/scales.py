@@ -11,7 +11,7 @@ with m the dimension of one copy. On a compact space the spread of the draws say
 concentration spreads over the whole sphere), the projected gradients do; the mean of their norm, unlike that of its square, is finite at
 the poles of the square-root simplex. A sampler without gradients uses the draws alone.
 
-With a `Metric` the flat leaves get a linear map instead: see `metrics`.
+With a `Metric` the Euclidean leaves get a linear map instead: see `metrics`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.manifolds.euclidean import Euclidean
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import per_leaf
+from orthodrome.samplers.metrics import Metric
 
 
 class LeafMoments(NamedTuple):
@@ -36,24 +38,30 @@ class LeafMoments(NamedTuple):
     sum_g: Array
     sum_gg: Array
     sum_norm: Array
+    metric: Any
 
 
-def _start(x: Array) -> LeafMoments:
-    zero = jnp.zeros_like(x)
-    return LeafMoments(x, zero, zero, zero, zero, jnp.zeros((), x.dtype))
-
-
-def start(manifold: Manifold, position: Tree) -> Tree:
+def start(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
     """Empty moments about a position."""
-    return per_leaf(manifold, lambda m, x: _start(x), position)
+
+    def leaf(m: Manifold, x: Array) -> LeafMoments:
+        zero = jnp.zeros_like(x)
+        extra = metric.start(x) if _has_map(m, metric) else None
+        return LeafMoments(x, zero, zero, zero, zero, jnp.zeros((), x.dtype), extra)
+
+    return per_leaf(manifold, leaf, position)
 
 
-def ones(manifold: Manifold, position: Tree) -> Tree:
-    """Units of one: an array on flat leaves, one number elsewhere."""
-    return per_leaf(manifold, lambda m, x: jnp.ones(x.shape if m.flat else (), x.dtype), position)
+def ones(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
+    """Units of one: an array on flat leaves (or the identity map, with a metric), one number elsewhere."""
+
+    def leaf(m: Manifold, x: Array) -> Any:
+        return metric.identity(x) if _has_map(m, metric) else jnp.ones(x.shape if m.flat else (), x.dtype)
+
+    return per_leaf(manifold, leaf, position)
 
 
-def update(manifold: Manifold, moments: Tree, position: Tree, gradient: Tree | None, pool: Any) -> Tree:
+def update(manifold: Manifold, metric: Metric | None, moments: Tree, position: Tree, gradient: Tree | None, pool: Any) -> Tree:
     """Add one draw of every chain; `pool` averages over chains."""
     gradient = jax.tree.map(jnp.zeros_like, position) if gradient is None else manifold.project(position, gradient)
 
@@ -61,14 +69,26 @@ def update(manifold: Manifold, moments: Tree, position: Tree, gradient: Tree | N
         d = x - old.reference
         norm = jnp.mean(jnp.sqrt(jnp.sum(g.reshape(_copies(m, x), -1) ** 2, axis=1)))
         new = (d, d**2, g, g**2, norm)
-        return LeafMoments(old.reference, *(s + pool(jnp.where(jnp.isfinite(n), n, 0)) for s, n in zip(old[1:], new, strict=True)))
+        sums = (s + pool(jnp.where(jnp.isfinite(n), n, 0)) for s, n in zip(old[1:6], new, strict=True))
+        extra = metric.update(old.metric, d, g, pool) if _has_map(m, metric) else None
+        return LeafMoments(old.reference, *sums, extra)
 
     return per_leaf(manifold, add, moments, position, gradient)
 
 
-def scales(manifold: Manifold, moments: Tree, count: Array, position: Tree) -> Tree:
-    """The unit of each leaf after `count` draws."""
-    return per_leaf(manifold, lambda m, s, x: _unit(m, s, count.astype(x.dtype), x), moments, position)
+def scales(manifold: Manifold, metric: Metric | None, moments: Tree, count: Array, position: Tree, gather: Any) -> Tree:
+    """The unit (or map) of each leaf after `count` draws; `gather` collects rows from all chains."""
+
+    def leaf(m: Manifold, s: LeafMoments, x: Array) -> Any:
+        n = count.astype(x.dtype)
+        unit = _unit(m, s, n, x)
+        return metric.learn(s.metric, unit, s.sum_x.ravel() / n, n, gather) if _has_map(m, metric) else unit
+
+    return per_leaf(manifold, leaf, moments, position)
+
+
+def _has_map(manifold: Manifold, metric: Metric | None) -> bool:
+    return metric is not None and isinstance(manifold, Euclidean)
 
 
 def _unit(manifold: Manifold, s: LeafMoments, n: Array, x: Array) -> Array:
