@@ -1,0 +1,30 @@
+"""Positive numbers in log coordinates: x = log p, dp = exp(x) dx, so log_measure(x) = sum x.
+
+With `carry_logs` the user's density is a function of log p, still with respect to dp.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.manifolds.euclidean import Euclidean
+from orthodrome.pytree import pytree, static
+
+
+@pytree
+class LogPositive(Euclidean):
+    """Arrays of numbers > 0 (or their logs); densities with respect to Lebesgue measure dp."""
+
+    carry_logs: bool = static(default=False)
+
+    def to_user(self, x: Array) -> Array:
+        return x if self.carry_logs else jnp.exp(x)
+
+    def from_user(self, p: Array) -> Array:
+        return p if self.carry_logs else jnp.log(p)
+
+    def log_measure(self, x: Array) -> Any:
+        return jnp.sum(x)

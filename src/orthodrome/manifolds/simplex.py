@@ -1,0 +1,40 @@
+"""The simplex carried on the sphere by x = sqrt(p) (Byrne & Girolami, example 2.4 with erratum 002-2, and section 5.3).
+
+    p_i = x_i^2,     dp_1 ... dp_{d-1} = 2^{d-1} |x_1 ... x_d| dS(x)   in each of the 2^d orthants.
+
+All orthants are valid and alike, so the walls need no care: the surface density is shared out among them, which divides it
+by 2^d and leaves
+
+    log_measure(x) = sum_i log|x_i| - log 2.
+
+A Dirichlet density with a concentration below 1/2 has poles on the sphere at x_i = 0: there use `LogRatioSimplex`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
+from orthodrome.pytree import pytree
+
+
+@pytree
+class Simplex(OnSphere):
+    """Weights p >= 0 along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
+
+    def random_point(self, key: Array, like: Any) -> Array:
+        return SPHERE.random_point(key, like)
+
+    def to_user(self, x: Array) -> Array:
+        return x * x
+
+    def from_user(self, p: Array) -> Array:
+        return jnp.sqrt(p)
+
+    def log_measure(self, x: Array) -> Array:
+        copies = x.size // x.shape[-1]
+        return jnp.sum(jnp.log(jnp.abs(x))) - copies * math.log(2)
