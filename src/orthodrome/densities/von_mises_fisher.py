@@ -1,0 +1,53 @@
+"""The von Mises-Fisher law: exp(kappa mean'x) on the unit sphere.
+
+With d the dimension of the space and L = log 0F1(d / 2; kappa^2 / 4), the log of the mean of exp(kappa u_1) over the
+uniform law,
+
+    log density = kappa (mean'x - 1) - [L(kappa) - kappa] - log area(S^{d-1}),
+
+written with mean'x - 1 = -|x - mean|^2 / 2, so that neither the exponent nor the constant is large at kappa = 1e6. The
+mean resultant length is A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa). Draws: Wood (1994), see `random.cosine_gap`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome import random, special
+from orthodrome.densities.density import Density, spread
+from orthodrome.pytree import pytree
+
+
+@pytree
+class VonMisesFisher(Density):
+    """Unit vectors about a mean direction, in any dimension >= 2, at any concentration >= 0; leading axes are several laws.
+
+    Density with respect to the surface measure of the sphere, normalised.
+    """
+
+    mean: Array
+    concentration: Any
+
+    def logdensity(self, x: Array) -> Array:
+        apart = x - jnp.broadcast_to(self.mean, x.shape)
+        kappa, constant = (jnp.broadcast_to(a, x.shape[:-1]) for a in (self._kappa(), self.log_normaliser()))
+        return constant - kappa * jnp.sum(apart**2, axis=-1) / 2
+
+    def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
+        kappa = jnp.broadcast_to(self._kappa(), self.mean.shape[:-1])
+        return random.von_mises_fisher(key, spread(self.mean, shape), spread(kappa, shape))
+
+    def log_normaliser(self) -> Array:
+        """The log density at the mean."""
+        d = self.mean.shape[-1]
+        return -special.log_sphere_mgf_scaled(d / 2 - 1, self._kappa()) - special.log_sphere_area(d, self.mean.dtype)
+
+    def mean_resultant(self) -> Array:
+        """A_d(kappa), the length of E[x]."""
+        return special.bessel_ratio(self.mean.shape[-1] / 2 - 1, self._kappa())
+
+    def _kappa(self) -> Array:
+        return jnp.asarray(self.concentration, self.mean.dtype)
