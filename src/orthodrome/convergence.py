@@ -1,0 +1,83 @@
+"""R-hat, ESS and MCSE, all from arviz-stats, and the numbers they are taken of.
+
+Statistics are taken of every coordinate of the embedding (rank-normalised, so a coordinatewise monotone map such as the simplex'
+square root changes nothing), and of invariants: where the sign of a vector or of a frame's columns is arbitrary, x x' is
+what can converge. Of large parameters at most `MOST` numbers, evenly spread, are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+MOST = 500
+
+
+def chosen(values: np.ndarray) -> np.ndarray:
+    """(chain, draw, number): the elements that are looked at."""
+    flat = values.reshape(*values.shape[:2], -1)
+    return flat[..., _spread(flat.shape[-1])]
+
+
+def invariants(values: np.ndarray, point_ndim: int) -> np.ndarray:
+    """(chain, draw, number): entries of x x' (of X X' for matrices) of every copy; only its diagonal if large."""
+    x = values if point_ndim == 2 else values[..., None]
+    x = x.reshape(*values.shape[:2], -1, *x.shape[-2:])
+    copies, size = x.shape[2:4]
+    i, j = np.triu_indices(size) if copies * size * size <= 20 * MOST else (np.arange(size),) * 2
+    picked = _spread(copies * i.size)
+    copy, i, j = picked // i.size, i[picked % i.size], j[picked % i.size]
+    return np.sum(x[:, :, copy, i] * x[:, :, copy, j], axis=-1)
+
+
+def _spread(count: int) -> np.ndarray:
+    return np.unique(np.linspace(0, count - 1, min(count, MOST)).round().astype(int))
+
+
+def rhat(values: np.ndarray) -> np.ndarray:
+    """Split R-hat by ranks of each number; NaN for a constant."""
+    return _statistic("rhat", values)
+
+
+def ess(values: np.ndarray, method: str = "bulk") -> np.ndarray:
+    """Effective sample size of each number."""
+    return _statistic("ess", values, method=method, **({"prob": (0.05, 0.95)} if method == "tail" else {}))
+
+
+def mcse(values: np.ndarray) -> np.ndarray:
+    """The Monte Carlo error of the mean of each number."""
+    return _statistic("mcse", values, method="mean")
+
+
+def bfmi(energy: np.ndarray) -> np.ndarray:
+    """The energy Bayesian fraction of missing information of each chain."""
+    return _statistic("bfmi", energy)
+
+
+def _statistic(name: str, values: np.ndarray, **options: Any) -> np.ndarray:
+    from arviz_stats.base import array_stats
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(getattr(array_stats, name)(np.asarray(values, float), chain_axis=0, draw_axis=1, **options))
+
+
+def worst_ess(arrays: Mapping[str, np.ndarray]) -> float:
+    """The smallest bulk ESS."""
+    return min(least(ess(chosen(values))) for values in arrays.values())
+
+
+def worst_rhat(arrays: Mapping[str, np.ndarray]) -> float:
+    """The largest R-hat."""
+    return max(most(rhat(chosen(values))) for values in arrays.values())
+
+
+def least(values: np.ndarray) -> float:
+    """The smallest number that is one, else NaN."""
+    return float(np.min(values[~np.isnan(values)], initial=np.inf)) if not np.all(np.isnan(values)) else float("nan")
+
+
+def most(values: np.ndarray) -> float:
+    """The largest number that is one, else NaN."""
+    return -least(-values)
