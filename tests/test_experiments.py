@@ -63,7 +63,7 @@ def test_unknown_name_and_scale(registered: types.ModuleType, tmp_path: Path) ->
 def test_data_is_asked_for_and_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module = toy("a table, public at example.org")
     monkeypatch.delenv("ORTHODROME_DATA", raising=False)
-    with pytest.raises(BadInput, match="example.org.*--data"):
+    with pytest.raises(BadInput, match=r"example\.org.*--data"):
         contract.find_data(module, None)
     with pytest.raises(BadInput, match="--data"):
         contract.find_data(module, tmp_path / "missing")
@@ -84,7 +84,7 @@ def test_a_failed_write_leaves_the_old_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_modules_keep_the_contract(name: str) -> None:
     module = contract.load(name)
-    assert module.NAME == name and module.TITLE and module.PAPER
+    assert name == module.NAME and module.TITLE and module.PAPER
     assert module.DATA is None or isinstance(module.DATA, str)
 
 

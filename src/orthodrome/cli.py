@@ -103,7 +103,7 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 
     prepare_folder(out)
     show(out, seed, console())
-    reproduce_one("gmc-bvmf", "quick", seed, out, None)
+    reproduce_one("gmc-bvmf", "quick", seed, out, None, most=6)
 
 
 @app.command()
@@ -141,20 +141,20 @@ def check_names(names: list[str]) -> None:
             raise typer.BadParameter(f"there is no {name!r}; there are: {', '.join(EXPERIMENTS)}", param_hint="NAME")
 
 
-def reproduce_one(name: str, scale: str, seed: int, out: Path, data: Path | None) -> None:
-    """Run one experiment and show its claims."""
+def reproduce_one(name: str, scale: str, seed: int, out: Path, data: Path | None, most: int | None = None) -> None:
+    """Run one experiment and show its claims, or the first few of them."""
     from orthodrome.experiments.contract import load, reproduce
 
     console().print(f"\n[bold]{name}[/bold]: {load(name).TITLE}")
-    show_claims(reproduce(name, scale=scale, seed=seed, out=out, data=data, progress=True), out / name)
+    show_claims(reproduce(name, scale=scale, seed=seed, out=out, data=data, progress=True), out / name, most)
 
 
-def show_claims(result: dict[str, Any], folder: Path) -> None:
+def show_claims(result: dict[str, Any], folder: Path, most: int | None = None) -> None:
     """The claims as a table, and where everything is."""
     from rich.table import Table
 
     table = Table("claim", "measured", "holds", title_justify="left", expand=False)
-    for claim in result["claims"]:
+    for claim in result["claims"][:most]:
         table.add_row(claim["text"], shorten(claim["measured"]), "[green]yes" if claim["holds"] else "[red]no")
     held = sum(claim["holds"] for claim in result["claims"])
     screen = console()

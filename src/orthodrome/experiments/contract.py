@@ -8,9 +8,9 @@ A module in this folder has
     DATA    None, or a line saying which public data it needs and from where
     run(context) -> list[Claim]
 
-and `reproduce` gives it a folder, a seed and a clock. A claim is one number or statement of the figure or table: what the
-paper says, what was measured, and whether it holds, computed from what was measured. The folder then has `result.json`,
-the figure as PNG and SVG, and the numbers behind it as CSV.
+and `reproduce` gives it a folder, a seed and a clock. A claim is one number or statement of the figure or table: what
+the paper says, what was measured, and whether it holds, computed from what was measured. The folder then has
+`result.json`, the figure as PNG and SVG, and the numbers behind it as CSV.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Fig. 4 of Byrne & Girolami (2013): geodesic Monte Carlo on a Bingham-von Mises-Fisher law, and its trouble with modes.
+"""Fig. 4 of Byrne & Girolami (2013): geodesic Monte Carlo on a Bingham-von Mises-Fisher law with one or two modes.
 
     pi_H(x) ~ exp(c'x + x'Ax) on the sphere in R^5,   A = diag(-20, -10, 0, 10, 20),   c = (c1, 0, 0, 0, 0)
 
-for c1 = 0, 40, 80. For |c1| < 80 the modes are at x1 = c1/80, x5 = +-sqrt(1 - (c1/80)^2); the barrier between them (over
-x4) is 10 nats at c1 = 0 and 6.7 at c1 = 40. The paper shows 200 draws with steps of 0.01, 20 to a trajectory, and says that
-the sampler has difficulty moving between the modes when there are two. Here that is a number: how often x5 changes its sign
-in 200 draws, where independent draws would do so 100 times. The paper gives no moments; those of the sampler are compared
-with quadrature (`bvmf_law`). The self-tuned sampler runs beside it: it moves faster within a mode, but no tuning of a local
-sampler crosses 10 nats.
+for c1 = 0, 40, 80. For |c1| < 80 the modes are at x1 = c1/80, x5 = +-sqrt(1 - (c1/80)^2); the barrier between them
+(over x4) is 10 nats at c1 = 0 and 6.7 at c1 = 40. The paper shows 200 draws with steps of 0.01, 20 to a trajectory, and
+says that the sampler has difficulty moving between the modes when there are two. Here that is a number: how often x5
+changes its sign in 200 draws, where independent draws would do so 100 times. The paper gives no moments; those of the
+sampler are compared with quadrature (`bvmf_law`). The self-tuned sampler runs beside it: it moves faster within a mode,
+but no tuning of a local sampler crosses 10 nats.
 """
 
 from __future__ import annotations

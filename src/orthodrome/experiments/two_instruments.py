@@ -1,10 +1,10 @@
-"""The demonstration: two instruments look at the same directions, and the second one is turned, noisy and sometimes wrong.
+"""The demonstration: two instruments see the same directions; the second is turned, noisy and sometimes wrong.
 
-    y_i ~ vMF(direction, k1)                                            what the first instrument reads
-    z_i ~ w1 vMF(turn y_i, k2) + w2 vMF(-turn y_i, k2) + w3 uniform     what the second one reads: right, backwards, junk
+    y_i ~ vMF(direction, k1)                                           the first instrument's readings
+    z_i ~ w1 vMF(turn y_i, k2) + w2 vMF(-turn y_i, k2) + w3 uniform    the second's: right, backwards or junk
 
-The four unknowns live on four different spaces: `direction` on a sphere, `turn` in SO(3), `concentration` = (k1, k2) on the
-positive numbers and `share` = (w1, w2, w3) on a simplex. Nothing is tuned by hand, and the truth is known.
+The four unknowns live on four different spaces: `direction` on a sphere, `turn` in SO(3), `concentration` = (k1, k2) on
+the positive numbers and `share` = (w1, w2, w3) on a simplex. Nothing is tuned by hand, and the truth is known.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from orthodrome.diagnostics import diagnose
+from orthodrome.diagnostics import Diagnosis, diagnose
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import LogPositive, LogRatioSimplex, Product, Rotation, Sphere
 from orthodrome.plots.globe import globe, scatter, view
-from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure, save
+from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure, save
 from orthodrome.run import sample
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Posterior
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 NUM_PAIRS = 150
 MANIFOLD = Product(
@@ -41,23 +42,21 @@ TRUTH: dict[str, Any] = {
 }
 
 
-def vmf(cosine: Array, concentration: Array) -> Array:
-    """The log density of von Mises-Fisher on the sphere in R^3, with respect to its surface measure."""
-    shift = jnp.log(concentration) - jnp.log(2 * jnp.pi) - jnp.log1p(-jnp.exp(-2 * concentration))
-    return concentration * (cosine - 1) + shift
-
-
 def logprior(p: dict[str, Array]) -> Array:
     """Uniform but for the concentrations, which are exponential with mean 50."""
     return -jnp.sum(p["concentration"]) / 50
+
+
+def vmf(cosine: Array, concentration: Array) -> Array:
+    """The log density of von Mises-Fisher in R^3, where its constant is elementary."""
+    return concentration * (cosine - 1) + jnp.log(concentration / (2 * np.pi)) - jnp.log1p(-jnp.exp(-2 * concentration))
 
 
 def loglikelihood(p: dict[str, Array], pair: dict[str, Array]) -> Array:
     """One pair of readings."""
     first, second = p["concentration"][0], p["concentration"][1]
     cosine = jnp.dot(p["turn"] @ pair["y"], pair["z"])
-    uniform = jnp.full_like(cosine, -np.log(4 * np.pi))
-    readings = jnp.stack([vmf(cosine, second), vmf(-cosine, second), uniform])
+    readings = jnp.stack([vmf(cosine, second), vmf(-cosine, second), jnp.full_like(cosine, -np.log(4 * np.pi))])
     return vmf(jnp.dot(p["direction"], pair["y"]), first) + jax.nn.logsumexp(readings, b=p["share"])
 
 
@@ -65,25 +64,95 @@ def simulate(seed: int) -> dict[str, Array]:
     """Pairs of readings from the truth."""
     random = np.random.default_rng(seed)
     spread, accuracy = TRUTH["concentration"]
-    y = np.stack([draw_vmf(random, TRUTH["direction"], spread) for _ in range(NUM_PAIRS)])
-    sign = random.choice([1.0, -1.0, 0.0], NUM_PAIRS, p=TRUTH["share"])
-    z = [draw_vmf(random, s * TRUTH["turn"] @ u, accuracy) if s else draw_vmf(random, u, 1e-9) for s, u in zip(sign, y)]
-    return {"y": jnp.asarray(y, jnp.float32), "z": jnp.asarray(np.stack(z), jnp.float32)}
+    y = around(random, np.tile(TRUTH["direction"], (NUM_PAIRS, 1)), spread)
+    kind = random.choice(3, NUM_PAIRS, p=TRUTH["share"])[:, None]
+    there = np.where(kind == 1, -1, 1) * (y @ TRUTH["turn"].T)
+    z = np.where(kind == 2, around(random, there, 1e-9), around(random, there, accuracy))
+    return {"y": jnp.asarray(y, jnp.float32), "z": jnp.asarray(z, jnp.float32)}
 
 
-def draw_vmf(random: np.random.Generator, mean: Any, concentration: float) -> Any:
-    """One direction: the height above the equator by inversion, the angle uniform."""
-    height = 1 + np.log1p(random.uniform() * np.expm1(-2 * concentration)) / concentration
-    side = random.normal(size=3)
-    side -= (side @ mean) * mean
-    return height * mean + np.sqrt(max(0.0, 1 - height**2)) * side / np.linalg.norm(side)
+def around(random: np.random.Generator, means: Any, concentration: float) -> Any:
+    """von Mises-Fisher draws in R^3, one about each mean: the height by inversion, the angle uniform."""
+    height = 1 + np.log1p(random.uniform(size=(len(means), 1)) * np.expm1(-2 * concentration)) / concentration
+    side = np.cross(means, random.normal(size=means.shape))
+    return height * means + np.sqrt(np.maximum(1 - height**2, 0)) * side / np.linalg.norm(side, axis=1, keepdims=True)
 
 
-def shapes() -> dict[str, Any]:
-    """What `sample` needs to choose random starts."""
-    return {name: jax.ShapeDtypeStruct(value.shape, jnp.float32) for name, value in TRUTH.items()}
+def show(out: Path, seed: int, console: Console) -> None:
+    """Sample, print the table, write the figure."""
+    console.print(
+        "[bold]two instruments[/bold]: a posterior on sphere x SO(3) x positive numbers x simplex, tuned by itself"
+    )
+    posterior = Posterior(MANIFOLD, logprior, loglikelihood, simulate(seed))
+    shapes = {name: jax.ShapeDtypeStruct(value.shape, jnp.float32) for name, value in TRUTH.items()}
+    tree = sample(GeodesicNUTS(FullGradient(posterior)), shapes, seed=seed, num_warmup=500, num_draws=500)
+    draws = {name: tree["posterior"][name].values for name in TRUTH}
+    diagnosis = diagnose(tree)
+    console.print(table(draws, diagnosis))
+    save(figure(draws, posterior.data), out / "two_instruments")
+    console.print(f"{diagnosis.verdict} Figure in {out}/two_instruments.png")
 
 
-def posterior(seed: int) -> Posterior:
-    """The law of the four unknowns given the readings."""
-    return Posterior(MANIFOLD, logprior, loglikelihood, simulate(seed))
+def table(draws: dict[str, Any], diagnosis: Diagnosis) -> Table:
+    """Truth beside estimate, and whether to believe the run."""
+    from rich.table import Table
+
+    rows = Table("unknown", "space", "truth", "posterior", "R-hat", "ESS")
+    spaces = ("sphere in R^3", "SO(3)", "positive", "simplex")
+    for (name, values), space in zip(draws.items(), spaces, strict=True):
+        truth, estimate = describe(name, values)
+        found = diagnosis.variables[name]
+        rows.add_row(name, space, truth, estimate, f"{found['rhat']:.3f}", f"{found['ess_bulk']:.0f}")
+    return rows
+
+
+def describe(name: str, values: Any) -> tuple[str, str]:
+    """The truth and the estimate in words; on curved spaces by angles from the truth."""
+    flat = values.reshape(-1, *values.shape[2:])
+    if name not in ("direction", "turn"):
+        pairs = zip(flat.mean(0), flat.std(0), strict=True)
+        return ", ".join(f"{t:g}" for t in TRUTH[name]), ", ".join(f"{m:.2g} +- {s:.1g}" for m, s in pairs)
+    off = np.degrees(angles(name, flat))
+    return (
+        "(a point)",
+        f"within {np.quantile(off, 0.5):.1f} (half) and {np.quantile(off, 0.95):.1f} degrees (95 %) of it",
+    )
+
+
+def angles(name: str, points: Any) -> Any:
+    """The angle between draws and truth: of directions, or of the rotation that leads from one to the other."""
+    inner = np.sum(points * TRUTH[name], axis=tuple(range(1, points.ndim)))
+    return np.arccos(np.clip(inner if name == "direction" else (inner - 1) / 2, -1, 1))
+
+
+def figure(draws: dict[str, Any], data: dict[str, Array]) -> Any:
+    """What each instrument read, where the posterior puts the direction, and the shares."""
+    drawing, axes = new_figure(1, 3, size=(9.0, 3.4))
+    direction, turn, share = (
+        draws[name].reshape(-1, *draws[name].shape[2:]) for name in ("direction", "turn", "share")
+    )
+    turned = np.einsum("nij,nj->ni", turn, direction)
+    for ax, readings, points, title in (
+        (axes[0, 0], data["y"], direction, "first instrument"),
+        (axes[0, 1], data["z"], turned, "second instrument, turned"),
+    ):
+        camera = view(points.mean(0) + np.array([0.3, -0.3, 0.2]))
+        globe(ax, camera)
+        scatter(ax, camera, readings, color=BLUE, s=9)
+        scatter(ax, camera, points, color=ORANGE, s=4, alpha=0.3)
+        ax.set_title(title, fontsize=9)
+    triangle(axes[0, 2], share)
+    return drawing
+
+
+def triangle(axes: Any, share: Any) -> None:
+    """Draws of the weights in their triangle."""
+    corners = np.array([[-1.0, -0.7], [1.0, -0.7], [0.0, 1.03]])
+    axes.fill(*corners.T, facecolor="#f5f6f8", edgecolor=GREY, linewidth=0.8)
+    axes.scatter(*(share @ corners).T, s=4, color=ORANGE, alpha=0.3, linewidths=0)
+    axes.scatter(*(TRUTH["share"] @ corners), s=40, marker="+", color=BLUE)
+    for corner, word in zip(corners, ("right", "backwards", "junk"), strict=True):
+        axes.annotate(word, corner, ha="center", va="bottom" if corner[1] > 0 else "top", fontsize=8)
+    axes.set(xlim=(-1.25, 1.25), ylim=(-1.0, 1.3), aspect="equal")
+    axes.set_title("share of its readings (+: truth)", fontsize=9)
+    axes.axis("off")
