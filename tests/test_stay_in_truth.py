@@ -1,0 +1,53 @@
+"""Every sampler on every manifold leaves its exact law alone (the test is in `truth`).
+
+The fast suite takes every (sampler, manifold) once, in one precision; the slow one the full matrix in both. What each test can see, at
+most 3 % of a standard deviation in any functional, is computed and asserted; a bias of that size in every functional fails it.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import jax
+import pytest
+from registry import SAMPLERS, TARGETS
+from truth import LARGEST_BIAS, verdict
+
+ONE_PER_MANIFOLD = (
+    "gaussian-1 affine positive log-positive ball box vmf-3 simplex reflected-simplex log-ratio stiefel rotation "
+    "level-torus product"
+).split()
+ALSO_FAST = {
+    ("GeodesicHMC", "gaussian-100"),
+    ("GeodesicHMC", "vmf-100"),
+    ("GeodesicHMC", "vmf-1000"),
+    ("GeodesicHMC", "bvmf-40"),
+    ("GeodesicHMC", "bvmf-80"),
+    ("GeodesicHMC", "log-ratio-tiny"),
+    ("GeodesicNUTS", "vmf-2"),
+    ("GeodesicNUTS", "bingham"),
+    ("RandomWalk", "bingham"),
+}
+
+
+def cases() -> list:
+    """Fast ones take float64 and float32 in turn."""
+    found = []
+    for i, (sampler, law) in enumerate(itertools.product(SAMPLERS, TARGETS)):
+        fast = law in ONE_PER_MANIFOLD or (sampler, law) in ALSO_FAST
+        for j, dtype in enumerate(("float32", "float64")):
+            marks = [] if fast and (i + j) % 2 == 0 else [pytest.mark.slow]
+            found.append(pytest.param(sampler, law, dtype, marks=marks, id=f"{sampler}-{law}-{dtype}"))
+    return found
+
+
+@pytest.mark.parametrize(("sampler", "name", "dtype"), cases())
+def test_the_law_stays(sampler: str, name: str, dtype: str) -> None:
+    law = TARGETS[name]
+    with jax.enable_x64(dtype == "float64"):
+        num_chains = law.walkers if sampler == "RandomWalk" else law.chains
+        found = verdict(law, SAMPLERS[sampler](law), num_chains, dtype)
+    assert found.passes, found
+    assert found.acceptance > 0.15, "a sampler that never moves stays in the truth too"
+    assert found.smallest_bias.max() <= LARGEST_BIAS, found.smallest_bias
+    assert not found.shifted(LARGEST_BIAS).passes
