@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from orthodrome import steps, trees
@@ -124,8 +123,7 @@ class Adapted:
         sampler = self._at(tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average)))
         if not self.learns_length:
             return replace(self.sampler, step_size=sampler.step_size)
-        factor, lengths = trajectory_length.best(tuning.curve)
-        num_steps = np.asarray(lengths if lengths.size > 1 else lengths[0], np.int32)
+        factor, num_steps = trajectory_length.best(tuning.curve)
         return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
 
     def _at(self, tuning: Tuning) -> Any:

@@ -126,12 +126,12 @@ class GeodesicNUTS:
 
     def _grow(self, key: Array, directions: Array, h: Tree, energy0: Array, tree: Trajectory) -> Trajectory:
         """One leapfrog: a new leaf; and, when it completes the half, the merge of the two halves."""
-        leaf_key, merge_key = jax.random.split(jax.random.fold_in(key, tree.n_steps))
+        log_u = jnp.log(jax.random.uniform(jax.random.fold_in(key, tree.n_steps), (2,), energy0.dtype))
         forward = (directions >> tree.depth) & 1 == 1
         origin = trees.where(tree.leaf == 0, trees.where(forward, tree.right, tree.left), tree.moving)
         point = leapfrog(self.gradient, origin, splitting.times(h, jnp.where(forward, 1, -1).astype(energy0.dtype)))
         end, relative = End(point.position, point.velocity), energy0 - energy(point)
-        growing = _draw(leaf_key, tree.growing, _leaf(point, relative), biased=False)
+        growing = _draw(log_u[0], tree.growing, _leaf(point, relative), biased=False)
         turned = u_turn.turns_anywhere(h, tree.kept, tree.leaf, end, forward)
         diverging = ~(relative > -DIVERGENT_ENERGY)
         tree = tree._replace(
@@ -145,9 +145,9 @@ class GeodesicNUTS:
             n_steps=tree.n_steps + 1,
         )
         complete = (tree.leaf == jnp.uint32(1) << tree.depth) & ~tree.done
-        return trees.where(complete, self._merge(merge_key, h, forward, tree), tree)
+        return trees.where(complete, self._merge(log_u[1], h, forward, tree), tree)
 
-    def _merge(self, key: Array, h: Tree, forward: Array, tree: Trajectory) -> Trajectory:
+    def _merge(self, log_u: Array, h: Tree, forward: Array, tree: Trajectory) -> Trajectory:
         """Join the new half to the tree, and see whether the whole turns back."""
         inner, outer = trees.where(forward, (tree.right, tree.left), (tree.left, tree.right))
         near, far, last = (End(p.position, p.velocity) for p in (inner, outer, tree.moving))
@@ -157,7 +157,7 @@ class GeodesicNUTS:
         return tree._replace(
             left=trees.where(forward, tree.left, tree.moving),
             right=trees.where(forward, tree.moving, tree.right),
-            chosen=_draw(key, tree.chosen, tree.growing, biased=True),
+            chosen=_draw(log_u, tree.chosen, tree.growing, biased=True),
             depth=depth,
             leaf=jnp.zeros_like(tree.leaf),
             growing=tree.growing._replace(log_weight=jnp.full_like(tree.growing.log_weight, -jnp.inf)),
@@ -181,9 +181,8 @@ def _leaf(point: Point, relative: Array) -> Candidate:
     return Candidate(state, energy(point), relative)
 
 
-def _draw(key: Array, old: Candidate, new: Candidate, biased: bool) -> Candidate:
+def _draw(log_u: Array, old: Candidate, new: Candidate, biased: bool) -> Candidate:
     """One of two candidates: in proportion to their weights, or (biased) the new one with probability min(1, new/old)."""
     total = jnp.logaddexp(old.log_weight, new.log_weight)
     log_probability = new.log_weight - (old.log_weight if biased else total)
-    taken = jnp.log(jax.random.uniform(key, dtype=total.dtype)) < log_probability
-    return trees.where(taken, new, old)._replace(log_weight=total)
+    return trees.where(log_u < log_probability, new, old)._replace(log_weight=total)

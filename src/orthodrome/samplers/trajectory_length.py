@@ -31,6 +31,8 @@ FACTORS = (0.7, 1.0, 1.4, 2.0)
 """The step sizes that are tried, relative to the one of dual averaging."""
 LONGEST = 64
 """The longest trajectory that is tried."""
+TURNS = 16
+"""So many lengths take turns (with repetitions)."""
 PROBES = 64
 """At most so many coordinates are looked at."""
 OVERHEAD = 1.0
@@ -113,7 +115,7 @@ def transition(
 def best(curve: Curve) -> tuple[float, np.ndarray]:
     """The factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
 
-    The correlation of a mixture of kernels is the mixture of their correlations, so every range of lengths a..b is scored
+    Always TURNS of them, so that every tuned sampler runs in the same compiled program. The correlation of a mixture of kernels is the mixture of their correlations, so every range of lengths a..b is scored
     from the same sums.
     """
     jump, visits, sum_f, sum_ff = (np.asarray(a, np.float64) for a in curve[1:5])
@@ -128,7 +130,9 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
         if visits[i, last] > 0
     ]
     _, factor, first, last = max(candidates)
-    return factor, np.arange(first, last + 1) + 1
+    lengths = np.arange(first, last + 1) + 1
+    spread = lengths if lengths.size <= TURNS else np.linspace(first + 1, last + 1, TURNS).round()
+    return factor, np.resize(spread, TURNS).astype(np.int32)
 
 
 def _effectiveness(correlation: np.ndarray) -> float:
