@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from orthodrome import FullGradient, GeodesicNUTS, LevelSet, Target, sample
+from orthodrome import FullGradient, GeodesicHMC, LevelSet, Target, sample
 
 LARGE, SMALL = 1.0, 0.5
 
@@ -19,7 +19,7 @@ def uniform(x):
 def main():
     target = Target(LevelSet(torus), uniform)
     start = jnp.array([LARGE + SMALL, 0.0, 0.0])
-    draws = sample(GeodesicNUTS(FullGradient(target)), start, seed=0, num_warmup=500, num_draws=2000)
+    draws = sample(GeodesicHMC(FullGradient(target)), start, seed=0, num_warmup=500, num_draws=2000)
     x = draws["posterior"]["x"].values.reshape(-1, 3)
 
     # With the angle a of the tube, the surface element is (LARGE + SMALL cos a) da: E cos a = SMALL / (2 LARGE).

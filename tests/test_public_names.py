@@ -52,6 +52,12 @@ def test_unknown_name_is_an_attribute_error() -> None:
         _ = orthodrome.Spheer
 
 
+def test_no_module_hides_a_name() -> None:
+    """A module `summary.py` would take the place of the function `summary` as soon as anything imports it."""
+    folders = {path.stem for path in SOURCE.parent.iterdir()}
+    assert folders & set(NAMES) == set()
+
+
 def test_dir_lists_the_names() -> None:
     assert set(NAMES) <= set(dir(orthodrome))
 

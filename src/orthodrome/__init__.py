@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from orthodrome.densities import HyperDirichlet as HyperDirichlet
     from orthodrome.densities import MatrixBingham as MatrixBingham
     from orthodrome.densities import MatrixVonMisesFisher as MatrixVonMisesFisher
+    from orthodrome.densities import RotationVonMisesFisher as RotationVonMisesFisher
     from orthodrome.densities import TruncatedNormal as TruncatedNormal
+    from orthodrome.densities import UniformBall as UniformBall
+    from orthodrome.densities import UniformRotation as UniformRotation
+    from orthodrome.densities import UniformSimplex as UniformSimplex
     from orthodrome.densities import UniformSphere as UniformSphere
     from orthodrome.densities import UniformStiefel as UniformStiefel
     from orthodrome.densities import VonMisesFisher as VonMisesFisher
@@ -50,8 +54,10 @@ if TYPE_CHECKING:
     from orthodrome.run import Stop as Stop
     from orthodrome.run import sample as sample
     from orthodrome.samplers import Adapted as Adapted
+    from orthodrome.samplers import DenseMetric as DenseMetric
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
     from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
+    from orthodrome.samplers import LowRankMetric as LowRankMetric
     from orthodrome.samplers import RandomWalk as RandomWalk
     from orthodrome.targets import Posterior as Posterior
     from orthodrome.targets import Target as Target
@@ -64,10 +70,11 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "densities": {
         "densities": "VonMisesFisher Bingham BinghamVonMisesFisher MatrixVonMisesFisher MatrixBingham Dirichlet "
-        "HyperDirichlet TruncatedNormal UniformSphere UniformStiefel"
+        "RotationVonMisesFisher HyperDirichlet TruncatedNormal UniformSphere UniformStiefel UniformRotation UniformSimplex "
+        "UniformBall"
     },
     "targets and gradients": {"targets": "Target Posterior", "gradients": "FullGradient"},
-    "samplers": {"samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted"},
+    "samplers": {"samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric"},
     "running": {"run": "sample Stop", "parallel": "use_cores"},
     "diagnostics": {"diagnostics": "summary diagnose"},
     "errors": {

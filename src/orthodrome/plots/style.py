@@ -20,9 +20,7 @@ STYLE: dict[str, Any] = {
 }
 
 
-def new_figure(
-    rows: int, columns: int, size: tuple[float, float], **grid: Any
-) -> tuple[Figure, Any]:
+def new_figure(rows: int, columns: int, size: tuple[float, float], **grid: Any) -> tuple[Figure, Any]:
     """A figure and its axes (always a two-dimensional array of them), apart from pyplot's global state."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
