@@ -1,11 +1,11 @@
 """Checkpoints: after any kill, a run goes on from its last commit and ends in the same draws.
 
-    folder/commit.json      what is committed: counts, the name of the state file, the fingerprint; replaced in one stroke
+    folder/commit.json      what is committed: counts, the number of the state file, the fingerprint
     folder/state-7.npz      the state of all chains, the last warm-up state, and the draws that fill no block yet
     folder/draws.zarr       the draws, in blocks that are written once (see `store`)
 
-A commit settles the blocks, then the state file, then replaces commit.json: until that last stroke the previous commit is whole,
-so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
+A commit settles the blocks, then the state file, then replaces commit.json: until that last stroke the previous
+commit is whole, so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -86,10 +86,12 @@ class Checkpoint:
         (self.folder / previous).unlink(missing_ok=True)
 
     def _failure(self, error: OSError) -> str:
-        kept = f"the previous checkpoint (number {self.number}) is still valid" if self.number else "nothing was saved yet"
+        kept = (
+            f"the previous checkpoint (number {self.number}) is still valid" if self.number else "nothing was saved yet"
+        )
         return (
-            f"could not write the checkpoint in {self.folder}: {error.strerror or error}; {kept}: make room (or the folder "
-            "writable) and call `sample` again with the same `checkpoint`"
+            f"could not write the checkpoint in {self.folder}: {error.strerror or error}; {kept}: make room (or the "
+            "folder writable) and call `sample` again with the same `checkpoint`"
         )
 
     def resume(self, warm_template: Any, inner: Any) -> Standing | None:
@@ -102,8 +104,8 @@ class Checkpoint:
             return None
         if found := differences(commit["fingerprint"], self.fingerprint):
             raise CheckpointError(
-                f"the checkpoint in {self.folder} is of another run: {'; '.join(found)}. Use the same settings to go on, or "
-                "another folder for a new run"
+                f"the checkpoint in {self.folder} is of another run: {'; '.join(found)}. Use the same settings to go "
+                "on, or another folder for a new run"
             )
         arrays = self._read_state(commit["number"])
         self.number, self.finished = commit["number"], commit["finished"]
@@ -121,7 +123,9 @@ class Checkpoint:
         try:
             return files.read_arrays(path)
         except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-            raise CheckpointError(f"{path} is missing or cut short ({error}): restore it, or start again in a new folder") from error
+            raise CheckpointError(
+                f"{path} is missing or cut short ({error}): restore it, or start again in a new folder"
+            ) from error
 
 
 def open_folder(folder: Path) -> None:
@@ -131,7 +135,9 @@ def open_folder(folder: Path) -> None:
         files.write_json(folder / "writable.json", {})
         (folder / "writable.json").unlink()
     except OSError as error:
-        raise CheckpointError(f"cannot write checkpoints in {folder}: {error.strerror or error}; choose another folder") from error
+        raise CheckpointError(
+            f"cannot write checkpoints in {folder}: {error.strerror or error}; choose another folder"
+        ) from error
 
 
 def read_commit(folder: Path) -> dict[str, Any] | None:
@@ -141,10 +147,13 @@ def read_commit(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         commit = json.loads(path.read_text())
-        return {key: commit[key] for key in ("phase", "done", "tuned", "counts", "rows", "number", "finished", "fingerprint")}
+        return {
+            key: commit[key]
+            for key in ("phase", "done", "tuned", "counts", "rows", "number", "finished", "fingerprint")
+        }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{path} is not a whole checkpoint ({type(error).__name__}: {error}): restore it, or start again in a new folder"
+            f"{path} is not a whole checkpoint ({type(error).__name__}: {error}): restore it, or start in a new folder"
         ) from error
 
 
@@ -161,7 +170,9 @@ def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
         name, like = f"{prefix}{jax.tree_util.keystr(path)}", np.asarray(leaf)
         saved = arrays.get(name)
         if saved is None or saved.shape != like.shape or saved.dtype.itemsize != like.dtype.itemsize:
-            raise CheckpointError(f"the checkpoint's state does not fit this run: {name} is missing or has another shape")
+            raise CheckpointError(
+                f"the checkpoint's state does not fit this run: {name} is missing or has another shape"
+            )
         return saved.view(like.dtype) if saved.dtype.kind == "V" else saved.astype(like.dtype)
 
     return jax.tree_util.tree_map_with_path(one, template)

@@ -1,8 +1,8 @@
 """R-hat, ESS and MCSE, all from arviz-stats, and the numbers they are taken of.
 
-Statistics are taken of every coordinate of the embedding (rank-normalised, so a coordinatewise monotone map such as the simplex'
-square root changes nothing), and of invariants: where the sign of a vector or of a frame's columns is arbitrary, x x' is
-what can converge. Of large parameters at most `MOST` numbers, evenly spread, are looked at.
+Statistics are taken of every coordinate of the embedding (rank-normalised, so a coordinatewise monotone map such as
+the simplex' square root changes nothing), and of invariants: where the sign of a vector or of a frame's columns is
+arbitrary, x x' is what can converge. Of large parameters at most `MOST` numbers, evenly spread, are looked at.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`diagnose`: is the run sound, and if not, what is wrong and what to do.
 
-R-hat and ESS (Vehtari et al. 2021) of every coordinate and, on spheres and frames, of the invariants x x'; divergences; the energy
-fraction E-BFMI (Betancourt 2016); the largest distance from the manifold.
+R-hat and ESS (Vehtari et al. 2021) of every coordinate and, on spheres and frames, of the invariants x x';
+divergences; the energy fraction E-BFMI (Betancourt 2016); the largest distance from the manifold.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         """One paragraph."""
-        return " ".join(self.problems) if self.problems else "Nothing looks wrong: chains agree, and there are enough draws."
+        return (
+            " ".join(self.problems)
+            if self.problems
+            else "Nothing looks wrong: chains agree, and there are enough draws."
+        )
 
     def __repr__(self) -> str:
         width = max(len(name) for name in [*self.variables, "variable"])
@@ -90,11 +94,13 @@ def _variable(values: np.ndarray, kind: str) -> dict[str, float]:
 def _variable_problems(name: str, row: dict[str, float], chains: int) -> list[str]:
     if row["rhat"] > RHAT and row.get("rhat_invariant", np.inf) <= RHAT:
         return [
-            f"{name}: the chains disagree (R-hat {row['rhat']:.2f}) but x x' agrees ({row['rhat_invariant']:.3f}): they sit in mirror "
-            "images; if the sign is arbitrary read x x', else the chains do not cross: use Tempering."
+            f"{name}: the chains disagree (R-hat {row['rhat']:.2f}) but x x' agrees ({row['rhat_invariant']:.3f}): "
+            "they sit in mirror images; if the sign is arbitrary read x x', else use Tempering to cross over."
         ]
     if row["rhat"] > RHAT:
-        return [f"{name}: the chains disagree (R-hat {row['rhat']:.2f}, above {RHAT}): draw longer, or start them elsewhere."]
+        return [
+            f"{name}: the chains disagree (R-hat {row['rhat']:.2f}, above {RHAT}): draw longer, or start elsewhere."
+        ]
     if min(row["ess_bulk"], row["ess_tail"]) < ESS_PER_CHAIN * chains:
         fewest = min(row["ess_bulk"], row["ess_tail"])
         return [f"{name}: only {fewest:.0f} effective draws (wanted: {ESS_PER_CHAIN} per chain): draw longer."]
@@ -104,10 +110,16 @@ def _variable_problems(name: str, row: dict[str, float], chains: int) -> list[st
 def _run_problems(divergences: int, total: int, bfmi: float, distance: float, stats: Any) -> list[str]:
     found = []
     if divergences:
-        found.append(f"{divergences} of {total} draws diverged: a smaller step size or a smoother parametrisation is needed.")
+        found.append(
+            f"{divergences} of {total} draws diverged: a smaller step size or a smoother parametrisation is needed."
+        )
     if bfmi < BFMI:
-        found.append(f"E-BFMI is {bfmi:.2f} (below {BFMI}): the energy mixes slowly; heavy tails or a funnel: reparametrise.")
+        found.append(
+            f"E-BFMI is {bfmi:.2f} (below {BFMI}): the energy mixes slowly; heavy tails or a funnel: reparametrise."
+        )
     limit = DISTANCE.get(str(stats["distance"].dtype), np.inf) if "distance" in stats else np.inf
     if distance > limit:
-        found.append(f"draws are off the manifold by {distance:.0e} (tolerance {limit:.0e}): report this, or use float64.")
+        found.append(
+            f"draws are off the manifold by {distance:.0e} (tolerance {limit:.0e}): report this, or use float64."
+        )
     return found

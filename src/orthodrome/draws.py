@@ -1,8 +1,9 @@
 """Draws as ArviZ reads them: an `xarray.DataTree` with the groups posterior, sample_stats and their friends.
 
 Names: a parameter that is one array is called "x"; in a tree, the keys on the way to a leaf are joined with ".", so
-{"topics": ..., "noise": {"scale": ...}} gives the variables `topics` and `noise.scale`; positions in tuples and lists count from 0.
-Dimensions are (chain, draw, ...), the rest called `topics_dim_0`, ... unless `dims` names them; `coords` labels them.
+{"topics": ..., "noise": {"scale": ...}} gives the variables `topics` and `noise.scale`; positions in tuples and lists
+count from 0. Dimensions are (chain, draw, ...), the rest called `topics_dim_0`, ... unless `dims` names them;
+`coords` labels them.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def named_info(info: Any) -> dict[str, Any]:
 def named_manifolds(manifold: Manifold, position: Tree) -> dict[str, str]:
     """name -> the class of the manifold it lives on."""
     kinds = per_leaf(manifold, lambda m, _: type(m).__name__, position)
-    return named_leaves(kinds) if jax.tree.structure(kinds) != jax.tree.structure("") else {"x": kinds}
+    return named_leaves(kinds)
 
 
 def dimension_names(name: str, ndim: int, dims: Dims = None) -> tuple[str, ...]:
@@ -53,7 +54,9 @@ def dimension_names(name: str, ndim: int, dims: Dims = None) -> tuple[str, ...]:
     return given + tuple(f"{name}_dim_{i}" for i in range(len(given), ndim))
 
 
-def dataset(arrays: Mapping[str, Any], dims: Dims = None, coords: Coords = None, sample_dims: Sequence[str] = ("chain", "draw")) -> xarray.Dataset:
+def dataset(
+    arrays: Mapping[str, Any], dims: Dims = None, coords: Coords = None, sample_dims: Sequence[str] = ("chain", "draw")
+) -> xarray.Dataset:
     """Named arrays with the leading axes `sample_dims` as a dataset with a label for every position."""
     import xarray
 
@@ -81,4 +84,3 @@ def datatree(groups: Mapping[str, xarray.Dataset], attrs: Mapping[str, Any]) -> 
     tree = xarray.DataTree.from_dict({name: group.assign_attrs(attrs) for name, group in groups.items()})
     tree.attrs.update(attrs)
     return tree
-

@@ -1,7 +1,8 @@
 """What a run is: enough to say whether a checkpoint belongs to it, and if not, what differs.
 
-Bit-identical draws need the same program, data, settings, start, seed, versions, chains, devices and threads. The program is
-the text that JAX lowers the compiled loop to (which holds the user's density, without names or addresses); arrays are hashed.
+Bit-identical draws need the same program, data, settings, start, seed, versions, chains, devices and threads. The
+program is the text that JAX lowers the compiled loop to (which holds the user's density, without names or addresses);
+arrays are hashed.
 """
 
 from __future__ import annotations
@@ -23,8 +24,12 @@ def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings:
     """The fingerprint of a run that starts with this sampler and state."""
     return {
         "program": _program(engine, sampler, state),
-        "arrays": {jax.tree_util.keystr(path): digest(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(sampler)},
-        "start": [digest(*(leaf[chain] for leaf in jax.tree.leaves(positions))) for chain in range(settings["num_chains"])],
+        "arrays": {
+            jax.tree_util.keystr(path): digest(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(sampler)
+        },
+        "start": [
+            digest(*(leaf[chain] for leaf in jax.tree.leaves(positions))) for chain in range(settings["num_chains"])
+        ],
         "settings": settings,
         "machine": _machine(),
         "versions": {name: importlib.metadata.version(name) for name in ("orthodrome", "jax", "jaxlib", "numpy")},
@@ -46,7 +51,11 @@ def differences(then: Fingerprint, now: Fingerprint) -> list[str]:
 
 def _words(name: str, then: Any, now: Any) -> str:
     counted = name.removeprefix("num_")
-    return f"{then} {counted} then, {now} now" if isinstance(now, int) and counted.endswith("s") else f"{name} {then} then, {now} now"
+    return (
+        f"{then} {counted} then, {now} now"
+        if isinstance(now, int) and counted.endswith("s")
+        else f"{name} {then} then, {now} now"
+    )
 
 
 def _array_words(path: str) -> str:

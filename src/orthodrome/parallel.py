@@ -3,8 +3,8 @@
 Chains are independent, so they are split over a mesh with one axis, "devices", and every device runs its own loop: no
 device waits for another while drawing. In warm-up, `Adapted` may pool over ("chains", "devices").
 
-A CPU is one device to JAX however many cores it has, and a loop over small arrays keeps one core busy: `use_cores(n)` makes
-n devices of it. That must happen before JAX's first operation.
+A CPU is one device to JAX however many cores it has, and a loop over small arrays keeps one core busy: `use_cores(n)`
+makes n devices of it. That must happen before JAX's first operation.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def use_cores(n: int | None = None) -> int:
         if len(jax.devices("cpu")) == wanted:
             return wanted
         raise OrthodromeError(
-            f"use_cores({wanted}) came after JAX's first operation, which fixed {len(jax.devices('cpu'))} CPU device(s) for "
-            "this process; call it right after the imports (in a notebook: restart the kernel, then call it first), or set "
-            f"the environment variable JAX_NUM_CPU_DEVICES={wanted} before Python starts"
+            f"use_cores({wanted}) came after JAX's first operation, which fixed {len(jax.devices('cpu'))} device(s); "
+            "call it right after the imports (in a notebook: restart the kernel, then call it first), "
+            f"or set the environment variable JAX_NUM_CPU_DEVICES={wanted} before Python starts"
         ) from error
     return wanted
 

@@ -75,7 +75,10 @@ class Meter(Silent):
         """The line beside the bar."""
         rate, parts = self.rate(), ["compiling"] if self.began is None else []
         if rate > 0:
-            parts += [f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{_clock((self.total - self.done) / rate)} left"]
+            parts += [
+                f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s",
+                f"{_clock((self.total - self.done) / rate)} left",
+            ]
         parts += [self.measure] * bool(self.measure)
         return ", ".join(parts + [f"{self.divergences} divergences"] * bool(self.divergences))
 
@@ -103,7 +106,11 @@ class Bar(Meter):
     def __enter__(self) -> Bar:
         from rich.progress import BarColumn, Progress, TextColumn
 
-        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}  {task.fields[text]}")
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed}/{task.total}  {task.fields[text]}"),
+        )
         self.bar = Progress(*columns, auto_refresh=False)
         self.bar.start()
         return self

@@ -1,9 +1,9 @@
 """Draws on disk: a Zarr v3 store with ArviZ's groups, filled block by block.
 
-A block is `rows` draws of every chain of one variable, and one chunk of its Zarr array: raw little-endian bytes in one file, laid
-out as the Zarr v3 specification says (`<array>/c/0/<block>/0...`). A full block is written once and never again; draws that do
-not fill a block wait in memory (and in the checkpoint). Zarr itself writes only the metadata, so appending costs one file write
-per variable, and memory does not grow with the run.
+A block is `rows` draws of every chain of one variable, and one chunk of its Zarr array: raw little-endian bytes in
+one file, laid out as the Zarr v3 specification says (`<array>/c/0/<block>/0...`). A full block is written once and
+never again; draws that do not fill a block wait in memory (and in the checkpoint). Zarr itself writes only the
+metadata, so appending costs one file write per variable, and memory does not grow with the run.
 
     store/posterior/x          (chain, draw, ...)
     store/sample_stats/lp      (chain, draw)
@@ -96,7 +96,7 @@ class DiskDraws:
             self.unsettled.append(path)
 
     def finish(self, attrs: Mapping[str, Any]) -> None:
-        """Write what waits (padded to a block) and the exact lengths: any Zarr reader sees the draws and nothing else."""
+        """Write what waits (padded to a block) and the exact lengths: any Zarr reader sees just the draws."""
         for phase, count in self.count.items():
             if waiting := self.waiting(phase):
                 self._write_block(waiting, count // self.rows, 0)
@@ -117,7 +117,9 @@ class DiskDraws:
             for block in range(self.count[phase_of(name)] // self.rows):
                 path = block_path(self.path / name, block, array.ndim)
                 if not path.is_file() or path.stat().st_size != size:
-                    raise CheckpointError(f"block {block} of {name} in {self.path} is missing or cut short: restore {path}")
+                    raise CheckpointError(
+                        f"block {block} of {name} in {self.path} is missing or cut short: restore {path}"
+                    )
 
     def _arrays(self) -> Iterator[tuple[str, Any]]:
         """The Zarr arrays of the phases at hand."""

@@ -2,12 +2,12 @@
 
     Sphere      the directional mean m = E x / |E x| and the resultant length |E x| (1: a point, 0: no direction)
     Rotation    the mean rotation, the polar factor of E X, and tr(M' E X) / n in place of the resultant length
-    Stiefel     the mean frame up to the signs (and rotation) of its columns: the leading eigenvectors of E X X', and the share
-                of E X X' in their span
+    Stiefel     the mean frame up to signs (and rotation) of its columns: the leading eigenvectors of E X X', and
+                the share of E X X' in their span
     elsewhere   mean, standard deviation and quantiles of every number
 
-with the worst R-hat and the smallest ESS of the variable. The reference for directional means is Mardia & Jupp (2000), chapters
-9 and 13.
+with the worst R-hat and the smallest ESS of the variable. The reference for directional means is Mardia & Jupp
+(2000), chapters 9 and 13.
 """
 
 from __future__ import annotations
@@ -92,7 +92,11 @@ def _frames(values: xarray.DataArray, array: np.ndarray) -> xarray.Dataset:
     return _dataset(values, {"mean_frame": frame, "share_of_span": share})
 
 
-_KINDS: dict[str, Callable[[Any, np.ndarray], Any]] = {"Sphere": _directions, "Rotation": _rotations, "Stiefel": _frames}
+_KINDS: dict[str, Callable[[Any, np.ndarray], Any]] = {
+    "Sphere": _directions,
+    "Rotation": _rotations,
+    "Stiefel": _frames,
+}
 
 
 def _dataset(values: xarray.DataArray, found: dict[str, np.ndarray]) -> xarray.Dataset:
@@ -117,5 +121,8 @@ def _rows(data: xarray.Dataset) -> list[str]:
     rows = ["  " + " " * 10 + "".join(f"{name:>11}" for name in names)]
     for index in list(np.ndindex(data["mean"].shape))[:LONGEST_LIST]:
         label = ",".join(str(i) for i in index)
-        rows.append(f"  {'[' + label + ']' if label else '':<10}" + "".join(f"{float(data[n].values[index]):>11.4g}" for n in names))
+        rows.append(
+            f"  {'[' + label + ']' if label else '':<10}"
+            + "".join(f"{float(data[n].values[index]):>11.4g}" for n in names)
+        )
     return rows + ([f"  ... {size - LONGEST_LIST} more"] if size > LONGEST_LIST else [])

@@ -1,7 +1,7 @@
 """Conducting a run: chunk after chunk, and between two chunks everything that is not sampling.
 
-After each chunk, in this order: is every position finite; collect the draws; show progress; stop early if good enough; commit
-if it is time. Ctrl-C is heard between chunks.
+After each chunk, in this order: is every position finite; collect the draws; show progress; stop early if good
+enough; commit if it is time. Ctrl-C is heard between chunks.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Conductor(NamedTuple):
     stop: Stop | None
 
     def run(self, standing: Standing) -> tuple[Standing, str]:
-        """From where the run stands to its end; also why it ended: "finished", "interrupted", or the rule that stopped it."""
+        """From where the run stands to its end, and why it ended: finished, interrupted, or the rule."""
         if standing.phase == "warmup":
             standing, _ = self._phase(standing, self.setup.sampler, self.plan.num_warmup, 0, 1)
             if standing.done < self.plan.num_warmup:
@@ -73,7 +73,9 @@ class Conductor(NamedTuple):
         tuned = jax.tree.map(np.array, standing.state) if self.setup.tunes else None
         return Standing("draws", 0, self.setup.inner(standing.state), tuned)
 
-    def _phase(self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int) -> tuple[Standing, str]:
+    def _phase(
+        self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int
+    ) -> tuple[Standing, str]:
         engine, pace = self.setup.engine, Pace(self.setup.engine.length)
         self.bar.begin(standing.phase, planned, standing.done)
         while standing.done < planned and not self.interruption:

@@ -1,6 +1,7 @@
 """Two ways of carrying chains forward, with one face: a compiled loop, or Python calling `step`.
 
-Both give `(state, Kept)` with NumPy rows (chain, draw, ...), use the same keys, and are driven, saved and resumed alike.
+Both give `(state, Kept)` with NumPy rows (chain, draw, ...), use the same keys, and are driven, saved and resumed
+alike.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ LONGEST_BUFFER = 8192
 
 
 class Engine(Protocol):
-    """What the run needs: the longest chunk, a way to place a state, and a way forward."""
+    """What the run needs: a way to place a state, and a way forward."""
 
-    length: int
+    @property
+    def length(self) -> int:
+        """The longest chunk."""
+        ...
 
     def place(self, state: Any) -> Any:
         """A state (fresh, or read from disk) where the chains run."""
@@ -77,7 +81,7 @@ class PythonEngine(NamedTuple):
         return state
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
-        rows = [[] for _ in range(self.num_chains)]
+        rows: list[list[Kept]] = [[] for _ in range(self.num_chains)]
         for chain in range(self.num_chains):
             for i in range(count):
                 state[chain], kept = self._draw(sampler, chain, state[chain], first_step + i * thin, thin)

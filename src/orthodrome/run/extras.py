@@ -1,7 +1,7 @@
 """Groups beside the draws: the data, and the log likelihood of every datum at every draw.
 
-The data of a `Posterior` are observed (a single array is called `y`; in a tree with a leaf `y` only that leaf is, and the others
-are constant); the data of a `Target` are constant (a single array is called `data`).
+The data of a `Posterior` are observed (a single array is called `y`; in a tree with a leaf `y` only that leaf is, and
+the others are constant); the data of a `Target` are constant (a single array is called `data`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def pointwise(target: Any, tree: xarray.DataTree) -> np.ndarray:
     parts = []
     for begin in range(0, num_draws, some):
         begin = min(begin, num_draws - some)  # the last piece overlaps, so that all have one shape
-        rows = [np.asarray(tree["posterior"][name][:, begin : begin + some]) for name in names]
+        rows = [np.asarray(tree["posterior"].dataset[name][:, begin : begin + some]) for name in names]
         parts.append((begin, np.asarray(_pointwise(target, rows))))
     found = np.empty((chains, num_draws, target.num_data), parts[0][1].dtype)
     for begin, values in parts:

@@ -2,11 +2,12 @@
 
     key of transition t of chain c  =  fold_in(fold_in(key, c), t),     t = 0, 1, ... since `init`, warm-up included,
 
-so the draws do not depend on how the run is cut into chunks. `count` is a number, not a shape: the program fills the first
-`count` rows of a buffer of fixed length, and pacing, remainders and resumed runs never compile again. The sampler is an
-argument: a new step size does not compile again either. Only the state is donated.
+so the draws do not depend on how the run is cut into chunks. `count` is a number, not a shape: the program fills the
+first `count` rows of a buffer of fixed length, and pacing, remainders and resumed runs never compile again. The
+sampler is an argument: a new step size does not compile again either. Only the state is donated.
 
-With `thin` > 1 a draw reports the Info of its last transition, but a flag (`diverging`) if any of its transitions raised it.
+With `thin` > 1 a draw reports the Info of its last transition, but a flag (`diverging`) if any of its transitions
+raised it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ INIT = 0xFFFFFFFF
 
 
 class Kept(NamedTuple):
-    """What is kept of one draw: the position in the user's coordinates, Info, and two looks at the embedded position."""
+    """What is kept of a draw: the position in the user's coordinates, Info, and two looks at the embedded position."""
 
     position: Tree
     info: Any
@@ -49,8 +50,8 @@ def keep(sampler: Any, state: Any, info: Any) -> Kept:
 @partial(jax.jit, static_argnames="thin", inline=True)
 def one_draw(sampler: Any, key: Array, state: Any, first_step: Array, *, thin: int) -> tuple[Any, Kept]:
     """`thin` transitions of one chain; `key` is the chain's."""
-    keys = jax.vmap(partial(jax.random.fold_in, key))(first_step + jnp.arange(thin, dtype=first_step.dtype))
-    state, infos = jax.lax.scan(lambda s, k: sampler.step(k, s), state, keys)
+    times = first_step + jnp.arange(thin, dtype=first_step.dtype)
+    state, infos = jax.lax.scan(lambda s, t: sampler.step(jax.random.fold_in(key, t), s), state, times)
     return state, keep(sampler, state, jax.tree.map(_last_or_any, infos))
 
 
@@ -60,7 +61,16 @@ def _last_or_any(values: Array) -> Array:
 
 @partial(jax.jit, static_argnames=("length", "thin", "mesh"), donate_argnames="state")
 def advance(
-    sampler: Any, key: Array, chains: Array, state: Any, first_step: Array, count: Array, *, length: int, thin: int, mesh: Any
+    sampler: Any,
+    key: Array,
+    chains: Array,
+    state: Any,
+    first_step: Array,
+    count: Array,
+    *,
+    length: int,
+    thin: int,
+    mesh: Any,
 ) -> tuple[Any, Kept]:
     """Every chain by `count` draws: the new state, and a buffer whose first `count` rows are the draws."""
 

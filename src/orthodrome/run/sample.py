@@ -1,7 +1,8 @@
 """`sample`: from a sampler and a start to draws.
 
-A run is a warm-up (dropped unless `keep_warmup`; samplers without a step size are tuned in it) and the draws, both carried forward
-in chunks of about half a second by one compiled program each; everything that is not sampling happens between chunks.
+A run is a warm-up (dropped unless `keep_warmup`; samplers without a step size are tuned in it) and the draws, both
+carried forward in chunks of about half a second by one compiled program each; everything that is not sampling happens
+between chunks.
 """
 
 from __future__ import annotations
@@ -52,10 +53,11 @@ def sample(
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
-    start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for random points
+    start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for
+        random points
     num_warmup: transitions before the first draw; num_draws: draws per chain, each after `thin` transitions
-    checkpoint: a folder; calling again with the same arguments goes on where the last commit was, a larger `num_draws` extends a
-        finished run; checkpoint_every: seconds between commits
+    checkpoint: a folder; calling again with the same arguments goes on from the last commit, and a larger `num_draws`
+        extends a finished run; checkpoint_every: seconds between commits
     store: a Zarr store on disk for the draws, which the result then reads when asked, so that memory does not grow
     mesh: whose devices to spread the chains over (default: all of this process)
     stop_when: `Stop(ess=..., rhat=...)`, an early end
@@ -82,13 +84,15 @@ def tuning_steps(sampler: Any, num_warmup: int) -> int:
     return int(num_warmup if own is None else own)
 
 
-def open_draws(checkpoint: str | Path | None, store: str | Path | None, dims: draws.Dims, coords: draws.Coords) -> Draws:
+def open_draws(
+    checkpoint: str | Path | None, store: str | Path | None, dims: draws.Dims, coords: draws.Coords
+) -> Draws:
     """Memory, the user's store, or one inside the checkpoint's folder; never on top of other draws."""
     if checkpoint is None and store is None:
         return MemoryDraws(dims, coords)
     if checkpoint is not None:
         open_folder(Path(checkpoint))
-    path = Path(store) if store is not None else Path(checkpoint) / "draws.zarr"
+    path = Path(store) if store is not None else Path(checkpoint or "") / "draws.zarr"
     if checkpoint is None or read_commit(Path(checkpoint)) is None:
         make_room(path)
     return DiskDraws(path, dims, coords, lazy=store is not None)
@@ -98,7 +102,7 @@ def open_checkpoint(
     folder: str | Path | None, every: float, setup: Setup, plan: Plan, mesh: Any, held: Draws
 ) -> Checkpoint | None:
     """The checkpoint of this run, if one is wanted."""
-    if folder is None:
+    if folder is None or not isinstance(held, DiskDraws):
         return None
     settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
     identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)

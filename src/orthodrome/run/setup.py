@@ -73,8 +73,8 @@ def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
         return sampler
     if plan.num_warmup < 1:
         raise BadInput(
-            f"{type(sampler).__name__} has no step_size (or num_steps), which the warm-up would learn, but num_warmup is 0; "
-            "set it by hand or give num_warmup=1000"
+            f"{type(sampler).__name__} has no step_size (or num_steps), which the warm-up would learn, but num_warmup "
+            "is 0; set it by hand or give num_warmup=1000"
         )
     return Adapted(sampler, plan.num_warmup, pool=pool)
 
@@ -93,7 +93,9 @@ def _begin(sampler: Any, key: Any, num_chains: int, positions: Tree, random: boo
     return _begin_in_python(sampler, probe, key, chains, positions, random)
 
 
-def _begin_in_python(sampler: Any, probe: Any, key: Any, chains: Any, positions: Tree, random: bool) -> tuple[Any, Look]:
+def _begin_in_python(
+    sampler: Any, probe: Any, key: Any, chains: Any, positions: Tree, random: bool
+) -> tuple[Any, Look]:
     x, keys, look = first_states(sampler, probe, key, chains, positions, random=random, with_state=False)
     one = lambda i: jax.tree.map(lambda leaf: np.array(leaf[i]), x)
     return [sampler.init(one(i), keys[i]) for i in chains], jax.tree.map(np.asarray, look)

@@ -1,8 +1,9 @@
 """Stop early: when every parameter has the wanted effective sample size, and R-hat is low enough.
 
-ESS and R-hat are arviz-stats' rank-normalised bulk ESS and split R-hat. They are looked at when the number of draws has grown
-by half since the last look, so all looks together cost three times the last one, and where a run stops does not depend on its
-speed. A rule that stops at a wanted precision biases estimates a little when the wanted ESS is small; ask for 400 or more.
+ESS and R-hat are arviz-stats' rank-normalised bulk ESS and split R-hat. They are looked at when the number of draws
+has grown by half since the last look, so all looks together cost three times the last one, and where a run stops does
+not depend on its speed. A rule that stops at a wanted precision biases estimates a little when the wanted ESS is
+small; ask for 400 or more.
 """
 
 from __future__ import annotations

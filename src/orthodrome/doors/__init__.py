@@ -1,0 +1,25 @@
+"""The doors: what is wrong with a run before it starts, where, by how much, and what to do.
+
+Kernels trust their input; everything is checked here, once, on plain NumPy arrays and on the few numbers that the first
+compiled program reports. A leaf is named as the user would write it: `start['topics']`.
+"""
+
+from orthodrome.doors.density import check_density, warn_coarse_energy
+from orthodrome.doors.look import check_look
+from orthodrome.doors.names import describe, factors
+from orthodrome.doors.settings import check_sampler, density_of, parts, probe_of
+from orthodrome.doors.start import check_numbers, read_start
+
+__all__ = [
+    "check_density",
+    "check_look",
+    "check_numbers",
+    "check_sampler",
+    "density_of",
+    "describe",
+    "factors",
+    "parts",
+    "probe_of",
+    "read_start",
+    "warn_coarse_energy",
+]

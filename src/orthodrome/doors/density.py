@@ -1,0 +1,68 @@
+"""The density: one real number at every point; and can the dtype resolve its differences?"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+
+from orthodrome.errors import BadInput, OrthodromeWarning
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.targets import Posterior
+
+ENERGY_RESOLUTION = 0.01
+"""The coarsest resolution of the log density, in nats, that a Metropolis test can live with."""
+
+
+def check_density(target: Any, positions: Tree) -> None:
+    """The density is one real number; traces the user's function once and runs nothing."""
+    if target is None:
+        return
+    one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), positions)
+    if isinstance(target, Posterior):
+        _check_scalar("logprior", jax.eval_shape(_logprior, target, one))
+        rows = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), _check_rows(target.data))
+        _check_scalar("loglikelihood", jax.eval_shape(_loglikelihood, target, one, rows))
+    else:
+        _check_scalar("logdensity", jax.eval_shape(_logdensity, target, one))
+
+
+# Compiled for their cached traces only: a repeated run does not trace the user's functions again.
+_logdensity = jax.jit(lambda target, p: target.user_logdensity(p))
+_logprior = jax.jit(lambda target, p: target.logprior(p))
+_loglikelihood = jax.jit(lambda target, p, row: target.loglikelihood(p, row))
+
+
+def _check_rows(data: Any) -> Any:
+    arrays = jax.tree.map(lambda leaf: leaf if isinstance(leaf, jax.Array) else np.asarray(leaf), data)
+    lengths = {leaf.shape[0] if leaf.ndim else None for leaf in jax.tree.leaves(arrays)}
+    if len(lengths) != 1 or None in lengths:
+        raise BadInput(
+            f"the arrays of `data` must share their first axis, one row per datum; their lengths are {lengths}"
+        )
+    return arrays
+
+
+def _check_scalar(name: str, result: Any) -> None:
+    leaves = jax.tree.leaves(result)
+    if len(leaves) != 1 or leaves[0].shape != () or not np.issubdtype(leaves[0].dtype, np.floating):
+        shapes = ", ".join(f"{leaf.dtype}{list(leaf.shape)}" for leaf in leaves) or "nothing"
+        remedy = "sum the terms: jnp.sum(...)" if leaves and leaves[0].shape else "return one real number"
+        raise BadInput(f"`{name}` returns {shapes}; a log density is one real number: {remedy}")
+
+
+def warn_coarse_energy(logdensity: Any, dtype: Any) -> None:
+    """For samplers with a Metropolis test: can the dtype resolve differences of this log density?"""
+    size = float(np.max(np.abs(logdensity)))
+    resolution = size * float(np.finfo(dtype).eps)
+    if math.isfinite(size) and resolution > ENERGY_RESOLUTION:
+        warnings.warn(
+            f"the log density is {size:.1e} at the start, which {np.dtype(dtype).name} resolves to {resolution:.2g} "
+            "nats: too coarse for a Metropolis test; use float64 (jax.config.update('jax_enable_x64', True) and a "
+            "float64 start) or sum differences from a reference value",
+            OrthodromeWarning,
+            stacklevel=3,
+        )

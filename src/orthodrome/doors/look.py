@@ -1,0 +1,68 @@
+"""What the first compiled program saw at the start of every chain (`Look`): on the manifold, finite, able to move?
+
+A manifold may have a text `advice`: what to do when the density is not finite there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from orthodrome.doors.names import kinds, leaf_name
+from orthodrome.errors import BadInput, NotOnManifold
+from orthodrome.manifolds.manifold import Manifold, Tree
+
+TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}
+"""How far a start may be off its manifold, relative to the size of its numbers."""
+
+
+def check_look(look: Any, positions: Tree, manifold: Manifold, one_start: bool) -> None:
+    """Every chain starts on the manifold, where the density and its gradient are finite and the flow can move."""
+    sizes = [float(np.max(np.abs(leaf), initial=1.0)) for leaf in jax.tree.leaves(positions)]
+    paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(positions)]
+    dtypes = [leaf.dtype for leaf in jax.tree.leaves(positions)]
+    for chain in range(len(np.ravel(jax.tree.leaves(look.distance)[0]))):
+        name = "start" if one_start else f"start[{chain}]"
+        distances = [float(d[chain]) for d in jax.tree.leaves(look.distance)]
+        for path, d, size, kind, dtype in zip(paths, distances, sizes, kinds(manifold), dtypes, strict=True):
+            _check_distance(leaf_name(name, path), d, TOLERANCE[dtype] * size, kind)
+        _check_moves(name, look.moves, chain)
+        _check_finite(name, chain, look, manifold)
+
+
+def _check_distance(name: str, distance: float, tolerance: float, manifold: Manifold) -> None:
+    if not distance <= tolerance:
+        kind = type(manifold).__name__
+        remedy = f"pass `{name} / {name}.sum()`" if "Simplex" in kind else "pass `manifold.retract(start)`"
+        raise NotOnManifold(f"`{name}` is off the {kind} by {distance:.0e} (tolerance {tolerance:.0e}); {remedy}")
+
+
+def _check_moves(name: str, moves: Any, chain: int) -> None:
+    for path, moved in jax.tree_util.tree_leaves_with_path(moves):
+        if not moved[chain]:
+            raise BadInput(
+                f"the projection on the level set fails at `{leaf_name(name, path)}`: a step of 1e-3 finds no point of "
+                "it; the constraint's Jacobian may lose its rank there, or be badly scaled: start elsewhere"
+            )
+
+
+def _check_finite(name: str, chain: int, look: Any, manifold: Manifold) -> None:
+    if look.logdensity is not None and not np.isfinite(look.logdensity[chain]):
+        raise BadInput(
+            f"the log density is {float(look.logdensity[chain])} at `{name}`; start where it is finite"
+            + _advice(manifold)
+        )
+    for path, finite in jax.tree_util.tree_leaves_with_path(look.gradient):
+        if not finite[chain]:
+            raise BadInput(
+                f"the gradient of the log density is not finite at `{leaf_name(name, path)}` though the density is; "
+                "common causes: a square root or norm at 0, jnp.where around a NaN, x log x at 0 "
+                "(use jax.scipy.special.xlogy)" + _advice(manifold)
+            )
+
+
+def _advice(manifold: Manifold) -> str:
+    texts = {text for kind in kinds(manifold) if (text := getattr(type(kind), "advice", None))}
+    return "".join(f"; {text}" for text in sorted(texts))

@@ -1,0 +1,107 @@
+"""The sampler's settings: do they fit each other, the space and the data?
+
+A sampler may have a method `supports(manifold) -> str | None`: why it cannot work there, and what to use instead.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from orthodrome import steps
+from orthodrome.doors.names import describe, kinds, leaf_name, path_list, same_structure
+from orthodrome.errors import BadInput, Unsupported
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.targets import Posterior, Target
+
+
+def parts(sampler: Any) -> Iterator[Any]:
+    """The sampler and every configured object inside it (samplers it holds, estimators, targets)."""
+    yield sampler
+    for value in fields(sampler).values():
+        if dataclasses.is_dataclass(value) and not isinstance(value, Manifold | type):
+            yield from parts(value)
+
+
+def fields(part: Any) -> dict[str, Any]:
+    """The settings of a configured object by name."""
+    return {f.name: getattr(part, f.name) for f in dataclasses.fields(part)} if dataclasses.is_dataclass(part) else {}
+
+
+def density_of(sampler: Any) -> Target | Posterior | None:
+    """The law that a sampler draws from, if it shows one."""
+    return next((part for part in parts(sampler) if isinstance(part, Target | Posterior)), None)
+
+
+def probe_of(sampler: Any) -> Any:
+    """Where the density can be asked at the start: the sampler's own estimator, else its target, else nothing."""
+    estimators = (part for part in parts(sampler) if isinstance(part, GradientEstimator))
+    return next(estimators, density_of(sampler))
+
+
+def check_sampler(sampler: Any, positions: Tree) -> None:
+    """Settings that fit each other, the space and the data."""
+    manifold = sampler.manifold
+    one = jax.tree.map(lambda leaf: leaf[0], positions)
+    for part in parts(sampler):
+        supports = getattr(type(part), "supports", None)
+        problem = supports(part, manifold) if supports is not None else None
+        if problem is not None:
+            raise Unsupported(f"{type(part).__name__} does not work on {describe(manifold)}: {problem}")
+        settings = fields(part)
+        _check_step(settings.get("step_size"), one, manifold)
+        _check_count("num_steps", settings.get("num_steps"))
+        _check_batch(settings.get("batch_size"), density_of(sampler))
+
+
+def _check_count(name: str, value: Any) -> None:
+    if value is not None and not np.all((np.asarray(value) >= 1) & (np.asarray(value) % 1 == 0)):
+        raise BadInput(f"{name} is {value}; it must be a whole number of at least 1")
+
+
+def _check_batch(batch_size: Any, target: Any) -> None:
+    if batch_size is not None and isinstance(target, Posterior) and batch_size > target.num_data:
+        raise BadInput(f"batch_size is {batch_size}, but the data has {target.num_data} rows; take at most that many")
+
+
+def _check_step(step_size: Any, position: Tree, manifold: Manifold) -> None:
+    if step_size is None or callable(step_size):
+        return
+    given = jax.tree_util.tree_leaves_with_path(step_size, is_leaf=steps.is_step)
+    for path, step in given:
+        _check_positive(leaf_name("step_size", path), step.size if steps.is_step(step) else step)
+    leaves = jax.tree_util.tree_leaves_with_path(position)
+    shared = len(given) == 1 and given[0][0] == ()
+    if not shared and not same_structure(jax.tree.map(lambda _: 0, step_size, is_leaf=steps.is_step), position):
+        raise BadInput(
+            f"`step_size` has the leaves {path_list(p for p, _ in given)}, but the position has "
+            f"{path_list(p for p, _ in leaves)}; give one number, or one per leaf of the position"
+        )
+    spread = given * (len(leaves) if shared else 1)
+    for (path, x), (step_path, step), kind in zip(leaves, spread, kinds(manifold), strict=True):
+        _check_step_shape(leaf_name("step_size", step_path), leaf_name("start", path), step, x, kind)
+
+
+def _check_positive(name: str, step: Any) -> None:
+    values = np.asarray(step)
+    if values.dtype.kind not in "fiu" or not np.all(np.isfinite(values)) or not np.all(values > 0):
+        raise BadInput(f"`{name}` is {step}; a step size is a finite number above 0 (None: learnt in warm-up)")
+
+
+def _check_step_shape(name: str, leaf: str, step: Any, x: np.ndarray, manifold: Manifold) -> None:
+    shape = None if steps.is_step(step) else np.shape(step)
+    if not manifold.flat and shape != ():
+        kind = "a linear map" if shape is None else f"of the shape {shape}"
+        raise BadInput(
+            f"`{name}` is {kind}, but `{leaf}` lives on {type(manifold).__name__}, which is curved: one number for the "
+            "whole leaf (steps per element are for flat leaves)"
+        )
+    if shape is not None and shape != x.shape[len(x.shape) - len(shape) :]:
+        raise BadInput(
+            f"`{name}` has the shape {shape}, but `{leaf}` has {x.shape}; give one number, or one per element"
+        )
