@@ -1,6 +1,46 @@
 """Gradient estimators, one file each."""
 
+from orthodrome.gradients.control_variate import ControlVariate
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.full import FullGradient
+from orthodrome.gradients.latent import LatentGradient, LatentPosterior
+from orthodrome.gradients.minibatch import Minibatch
+from orthodrome.gradients.noise import FullNoise, LowRankNoise, MatrixFriction
+from orthodrome.gradients.noise_models import (
+    DiagonalForm,
+    EmpiricalFisher,
+    FullForm,
+    GivenNoise,
+    LowRankForm,
+    NoiseFunction,
+    NoNoise,
+    ScalarForm,
+)
+from orthodrome.gradients.noisy import NoisyGradient, TemperedGradient
+from orthodrome.gradients.stream import BatchGradient
+from orthodrome.gradients.svrg import SVRG
 
-__all__ = ["Estimate", "FullGradient", "GradientEstimator"]
+__all__ = [
+    "SVRG",
+    "BatchGradient",
+    "ControlVariate",
+    "DiagonalForm",
+    "EmpiricalFisher",
+    "Estimate",
+    "FullForm",
+    "FullGradient",
+    "FullNoise",
+    "GivenNoise",
+    "GradientEstimator",
+    "LatentGradient",
+    "LatentPosterior",
+    "LowRankForm",
+    "LowRankNoise",
+    "MatrixFriction",
+    "Minibatch",
+    "NoNoise",
+    "NoiseFunction",
+    "NoisyGradient",
+    "ScalarForm",
+    "TemperedGradient",
+]

@@ -4,8 +4,8 @@ V(x) is the covariance of the gradient's error, in ambient coordinates. Of a tre
 structure, whose leaves are a number (V I), an array of the leaf's shape (a diagonal), a `FullNoise` or a `LowRankNoise`
 over the ravelled leaf; None stands for zero.
 
-A kick of gain h multiplies the error by h; a friction C over the time t wants a total noise of covariance 2 C t. So what
-is added is (Eq. 8 of Liu et al. 2016)
+A kick of gain h multiplies the error by h; a friction C over the time t wants a total noise of covariance 2 C t. So
+what is added is (Eq. 8 of Liu et al. 2016)
 
     N(0, 2 C t - h V h'),
 
@@ -58,7 +58,7 @@ def spread(values: Any, like: Tree) -> list[Any]:
     """One entry per leaf of `like`, in its order, from a tree of noises or frictions; one entry serves all leaves."""
     entries, structure = jax.tree.flatten(values, is_leaf=is_noise)
     leaves = jax.tree.leaves(like)
-    if len(entries) == 1 and structure == jax.tree.structure(0):
+    if jax.tree_util.treedef_is_leaf(structure):
         entries = entries * len(leaves)
     return [e if is_noise(e) else jnp.asarray(e, x.dtype) for e, x in zip(entries, leaves, strict=True)]
 

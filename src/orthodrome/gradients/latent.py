@@ -1,0 +1,118 @@
+"""Gradients of models with latents of their own for every datum, by Fisher's identity.
+
+    grad log p(row | x) = E[ grad log p(row, z | x) ],     z ~ p(z | row, x),
+
+so the gradient of a batch is an average over draws of its latents, at fixed draws (Liu et al. 2016, section 4;
+erratum 000-1: the sign is that of the log density). The user gives two functions of a whole batch, so that each may
+be written as matrix products, and z may be any tree with a leading axis for the kept draws and then one for the
+batch:
+
+    sample_latents(key, parameters, rows, current) -> (kept draws, last)
+    complete(parameters, rows, kept draws)         -> log p(rows, z | parameters), summed over rows, averaged over draws
+
+With `store` (a tree of arrays with one row of latents per datum) the latents of a datum are kept between its visits:
+`current` are those of the batch, and `last` is written back. Without it `current` is None and `last` is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.gradients.estimator import Estimate
+from orthodrome.gradients.minibatch import batch_problem
+from orthodrome.gradients.noise_models import NoiseModel, NoNoise
+from orthodrome.gradients.rows import draw_rows, take_rows
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, static
+
+
+@pytree
+class LatentPosterior:
+    """prior x likelihood with latents; the module says what the functions are, in the user's coordinates."""
+
+    manifold: Manifold
+    logprior: Callable[..., Any] = static()
+    sample_latents: Callable[..., Any] = static()
+    complete: Callable[..., Any] = static()
+    data: Any = None
+    store: Any = None
+
+    @property
+    def num_data(self) -> int:
+        """N, the number of rows."""
+        return jax.tree.leaves(self.data)[0].shape[0]
+
+    def embedded_prior(self, x: Tree) -> Array:
+        """The part that is not multiplied by N/n: log prior and log measure."""
+        return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+
+
+class LatentMemory(NamedTuple):
+    """The latents of every datum (or None), and what the noise remembers."""
+
+    store: Any
+    noise: Any
+
+
+@pytree
+class LatentGradient:
+    """Minibatches of data with their latents drawn anew; the rest as in `Minibatch`.
+
+    V by `EmpiricalFisher` is without the factor 1 - S/D: the draws of the latents err even for a batch of all rows.
+    """
+
+    target: LatentPosterior
+    batch_size: int = static()
+    replace: bool = static(default=False)
+    noise: NoiseModel = NoNoise()
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the target."""
+        return self.target.manifold
+
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        return batch_problem(self.batch_size, self.target.num_data, self.noise)
+
+    def init(self, x: Tree) -> LatentMemory:
+        """The latents as they were given."""
+        return LatentMemory(jax.tree.map(jnp.asarray, self.target.store), self.noise.init(self.manifold, x))
+
+    def estimate(self, key: Any, x: Tree, memory: LatentMemory) -> tuple[Estimate, LatentMemory]:
+        """Draw a batch, its latents, and differentiate the complete likelihood at them."""
+        rows_key, latent_key = jax.random.split(key)
+        target = self.target
+        rows = draw_rows(rows_key, target.num_data, self.batch_size, self.replace)
+        batch, current = take_rows(target.data, rows), take_rows(memory.store, rows)
+        z, last = target.sample_latents(latent_key, self.manifold.to_user(x), batch, current)
+        last = last if target.store is not None else None
+        estimate, noise = self._at(x, batch, jax.lax.stop_gradient(z), memory.noise)
+        store = jax.tree.map(lambda everything, new: everything.at[rows].set(new), memory.store, last)
+        return estimate, LatentMemory(store, noise)
+
+    def _at(self, x: Tree, batch: Tree, z: Tree, memory: Any) -> tuple[Estimate, Any]:
+        target, ratio = self.target, self.target.num_data / self.batch_size
+
+        def estimated(y: Tree) -> Array:
+            likelihood = target.complete(self.manifold.to_user(y), batch, z)
+            return target.embedded_prior(y) + jnp.asarray(ratio, likelihood.dtype) * likelihood
+
+        each = self._each(x, batch, z) if self.noise.per_datum else None
+        v, memory = self.noise.update(memory, self.manifold, x, each, target.num_data**2 / self.batch_size)
+        return Estimate(*jax.value_and_grad(estimated)(x), v), memory
+
+    def _each(self, x: Tree, batch: Tree, z: Tree) -> Tree:
+        """The gradient of each datum, as a batch of one."""
+
+        def one(row: Tree, latents: Tree) -> Tree:
+            alone = lambda leaf, axis: jnp.expand_dims(leaf, axis)
+            rows, kept = jax.tree.map(lambda a: alone(a, 0), row), jax.tree.map(lambda a: alone(a, 1), latents)
+            return jax.grad(lambda y: self.target.complete(self.manifold.to_user(y), rows, kept))(x)
+
+        return jax.vmap(one, in_axes=(0, 1))(batch, z)

@@ -1,0 +1,110 @@
+"""The gradient from some rows of the data.
+
+    grad log prior(x) + grad log measure(x) + (N / n) sum over the batch of grad log likelihood(x, row)
+
+is unbiased, at a cost that does not depend on N. N/n stands here, once, and multiplies the likelihood only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.gradients.estimator import Estimate
+from orthodrome.gradients.noise_models import NoiseModel, NoNoise
+from orthodrome.gradients.rows import draw_rows, take_rows
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, static
+from orthodrome.targets import Posterior
+
+
+@pytree
+class Minibatch:
+    """A batch drawn from the key at every estimate.
+
+    target: a `Posterior`
+    batch_size: n (S in Liu et al.); replace: whether a row may be drawn twice
+    noise: how V(x) is known: `NoNoise()`, `GivenNoise(V)`, `NoiseFunction(f)`, `EmpiricalFisher(...)`
+    """
+
+    target: Posterior
+    batch_size: int = static()
+    replace: bool = static(default=False)
+    noise: NoiseModel = NoNoise()
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the target."""
+        return self.target.manifold
+
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        return batch_problem(self.batch_size, self.target.num_data, self.noise)
+
+    def init(self, x: Tree) -> Any:
+        """What the noise remembers."""
+        return self.noise.init(self.manifold, x)
+
+    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+        """From a fresh batch."""
+        rows = draw_rows(key, self.target.num_data, self.batch_size, self.replace)
+        return batch_estimate(self.target, self.noise, take_rows(self.target.data, rows), x, memory, self.replace)
+
+
+def batch_estimate(
+    target: Posterior, noise: NoiseModel, batch: Tree, x: Tree, memory: Any, replace: bool, num_data: int | None = None
+) -> tuple[Estimate, Any]:
+    """The estimate from a batch that stands for `num_data` rows, and the noise's next memory."""
+    n = jax.tree.leaves(batch)[0].shape[0]
+    num_data = target.num_data if num_data is None else num_data
+    if noise.per_datum:
+        total, gradient, each = _each(target, x, batch, num_data / n)
+    else:
+        total, gradient = _summed(target, x, batch, num_data / n)
+        each = None
+    v, memory = noise.update(memory, target.manifold, x, each, population_factor(num_data, n, replace))
+    return Estimate(total, gradient, v), memory
+
+
+def population_factor(num_data: int, n: int, replace: bool) -> float:
+    """What the covariance of one row's gradient is multiplied by to give V."""
+    return num_data**2 / n * (1.0 if replace else 1 - n / num_data)
+
+
+# The inner jits keep the traces: what meets the same shapes again does not trace the user's function again.
+@jax.jit
+def _summed(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Array, Tree]:
+    def estimated(x: Tree) -> Array:
+        likelihood = target.embedded_likelihood(x, batch)
+        return target.embedded_prior(x) + jnp.asarray(ratio, likelihood.dtype) * likelihood
+
+    return jax.value_and_grad(estimated)(x)
+
+
+@jax.jit
+def _each(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Array, Tree, Tree]:
+    values, each = each_row(target, x, batch)
+    prior, gradient = jax.value_and_grad(target.embedded_prior)(x)
+    total = prior + jnp.asarray(ratio, values.dtype) * jnp.sum(values)
+    scaled = lambda g, e: g + jnp.asarray(ratio, e.dtype) * jnp.sum(e, axis=0)
+    return total, jax.tree.map(scaled, gradient, each), each
+
+
+def each_row(target: Posterior, x: Tree, batch: Tree) -> tuple[Array, Tree]:
+    """The log likelihood of every row and its ambient gradient, stacked."""
+    one = lambda y, row: target.loglikelihood(target.manifold.to_user(y), row)
+    return jax.vmap(jax.value_and_grad(one), in_axes=(None, 0))(x, batch)
+
+
+def batch_problem(batch_size: Any, num_data: int, noise: NoiseModel) -> str | None:
+    """Sizes that cannot be."""
+    if not (isinstance(batch_size, int) and batch_size >= 1):
+        return f"batch_size is {batch_size!r}; it must be a whole number of at least 1"
+    if batch_size > num_data:
+        return f"batch_size is {batch_size}, but the data has {num_data} rows; take at most that many"
+    if noise.per_datum and batch_size < 2:
+        return "EmpiricalFisher needs a batch of at least 2 rows for a covariance; raise batch_size or use NoNoise()"
+    return None

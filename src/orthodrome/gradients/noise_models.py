@@ -1,0 +1,195 @@
+"""How V(x), the covariance of a minibatch gradient's error, is known: not at all, given, or measured as we go.
+
+The empirical Fisher information of Ahn, Korattikara & Welling (2012), with the factor of a finite population (erratum
+c-7): for a batch of S of D rows with the gradients g_i, projected on the tangent space,
+
+    V = (D^2 / S) (1 - S / D) Cov(g_i),
+
+averaged over the batches with weights that decay. The factor 1 - S/D is there without replacement only. Four forms
+say how much of the matrix is kept: `ScalarForm`, `DiagonalForm`, `LowRankForm(rank)`, `FullForm`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.gradients.noise import FullNoise, LowRankNoise
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.product import per_leaf
+from orthodrome.pytree import pytree, static
+
+
+class NoiseModel(abc.ABC):
+    """What a minibatch estimator asks."""
+
+    per_datum: ClassVar[bool] = False
+    """Whether the gradient of every row of the batch is needed, and not only their sum."""
+
+    def init(self, manifold: Manifold, x: Tree) -> Any:
+        """The memory before the first batch."""
+        return None
+
+    @abc.abstractmethod
+    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+        """V(x) and the next memory, from the gradients of the rows (stacked; None if not asked for).
+
+        factor: what the covariance of one row is multiplied by, (D^2 / S) (1 - S / D)
+        """
+
+
+@pytree
+class NoNoise(NoiseModel):
+    """V = 0: as if the gradient were exact (the papers' choice for topic models)."""
+
+    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+        return None, None
+
+
+@pytree
+class GivenNoise(NoiseModel):
+    """V that does not depend on x: a number for all leaves, or a tree of the forms of `noise`."""
+
+    value: Any
+
+    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+        return self.value, None
+
+
+@pytree
+class NoiseFunction(NoiseModel):
+    """V(x) by a function of the embedded position (and of `data`, if there is any)."""
+
+    function: Callable[..., Any] = static()
+    data: Any = None
+
+    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+        return (self.function(x) if self.data is None else self.function(x, self.data)), None
+
+
+class FisherMemory(NamedTuple):
+    """How many batches were seen, and the running V of each leaf."""
+
+    batches: Array
+    leaves: Tree
+
+
+class Form(abc.ABC):
+    """How much of V is kept, for one leaf; `rows` are centred gradients, their outer products summing to V."""
+
+    @abc.abstractmethod
+    def zero(self, x: Array) -> Any:
+        """V before the first batch."""
+
+    @abc.abstractmethod
+    def mix(self, old: Any, rows: Array, weight: Array, dimension: int) -> Any:
+        """(1 - weight) old + weight rows' rows."""
+
+    def noise(self, kept: Any, x: Array) -> Any:
+        """V in one of the forms of `noise`."""
+        return kept
+
+
+@pytree
+class ScalarForm(Form):
+    """One number per leaf: the trace over the dimension."""
+
+    def zero(self, x: Array) -> Array:
+        return jnp.zeros((), x.dtype)
+
+    def mix(self, old: Array, rows: Array, weight: Array, dimension: int) -> Array:
+        return (1 - weight) * old + weight * jnp.sum(rows**2) / dimension
+
+
+@pytree
+class DiagonalForm(Form):
+    """One number per element."""
+
+    def zero(self, x: Array) -> Array:
+        return jnp.zeros(x.size, x.dtype)
+
+    def mix(self, old: Array, rows: Array, weight: Array, dimension: int) -> Array:
+        return (1 - weight) * old + weight * jnp.sum(rows**2, axis=0)
+
+    def noise(self, kept: Array, x: Array) -> Array:
+        return kept.reshape(x.shape)
+
+
+@pytree
+class FullForm(Form):
+    """The whole matrix; for leaves of some hundred numbers at most."""
+
+    def zero(self, x: Array) -> Array:
+        return jnp.zeros((x.size, x.size), x.dtype)
+
+    def mix(self, old: Array, rows: Array, weight: Array, dimension: int) -> Array:
+        return (1 - weight) * old + weight * (rows.T @ rows)
+
+    def noise(self, kept: Array, x: Array) -> FullNoise:
+        return FullNoise(kept)
+
+
+@pytree
+class LowRankForm(Form):
+    """The leading directions, and what is left on the diagonal."""
+
+    rank: int = static(default=8)
+
+    def zero(self, x: Array) -> tuple[Array, Array]:
+        return jnp.zeros((x.size, min(self.rank, x.size)), x.dtype), jnp.zeros(x.size, x.dtype)
+
+    def mix(self, old: tuple[Array, Array], rows: Array, weight: Array, dimension: int) -> tuple[Array, Array]:
+        factor, diagonal = old
+        columns = jnp.concatenate([jnp.sqrt(1 - weight) * factor, jnp.sqrt(weight) * rows.T], axis=1)
+        total = (1 - weight) * diagonal + weight * jnp.sum(rows**2, axis=0)
+        _, turn = jnp.linalg.eigh(columns.T @ columns)  # ascending: the leading directions come last
+        return columns @ turn[:, -factor.shape[1] :], total
+
+    def noise(self, kept: tuple[Array, Array], x: Array) -> LowRankNoise:
+        factor, total = kept
+        return LowRankNoise(factor, jnp.maximum(total - jnp.sum(factor**2, axis=1), 0))
+
+
+@pytree
+class EmpiricalFisher(NoiseModel):
+    """A running estimate of V from the gradients of the rows of each batch.
+
+    kind: the form that is kept
+    decay: the weight of the past; the average reaches over about 1 / (1 - decay) batches
+    """
+
+    per_datum = True
+
+    kind: Form = DiagonalForm()
+    decay: Any = 0.99
+
+    def init(self, manifold: Manifold, x: Tree) -> FisherMemory:
+        return FisherMemory(jnp.zeros((), jnp.int32), per_leaf(manifold, lambda m, a: _Leaf(self.kind.zero(a)), x))
+
+    def update(
+        self, memory: FisherMemory, manifold: Manifold, x: Tree, gradients: Tree, factor: Any
+    ) -> tuple[Any, FisherMemory]:
+        tangent = jax.vmap(lambda g: manifold.project(x, g))(gradients)
+
+        def mixed(m: Manifold, old: _Leaf, a: Array, g: Array) -> _Leaf:
+            rows = g.reshape(g.shape[0], -1)
+            rows = (rows - jnp.mean(rows, axis=0, keepdims=True)) * jnp.asarray(
+                (factor / (len(rows) - 1)) ** 0.5, a.dtype
+            )
+            weight = jnp.maximum(1 / (memory.batches + 1).astype(a.dtype), 1 - jnp.asarray(self.decay, a.dtype))
+            return _Leaf(self.kind.mix(old.kept, rows, weight, max(1, m.dimension(a))))
+
+        leaves = per_leaf(manifold, mixed, memory.leaves, x, tangent)
+        noise = per_leaf(manifold, lambda m, leaf, a: self.kind.noise(leaf.kept, a), leaves, x)
+        return noise, FisherMemory(memory.batches + 1, leaves)
+
+
+class _Leaf(NamedTuple):
+    """What a form keeps of one leaf, wrapped so that trees of them line up with trees of leaves."""
+
+    kept: Any

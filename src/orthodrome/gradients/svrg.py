@@ -1,0 +1,70 @@
+"""Differences from an anchor that follows the chain: stochastic variance reduced gradients (Dubey et al. 2016).
+
+As `ControlVariate`, but every `period` estimates the anchor moves to where the chain is and the gradient of all rows
+is computed there. No mode is needed beforehand; the price is N/period rows per estimate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.gradients.control_variate import Anchor, anchor_at, difference_estimate
+from orthodrome.gradients.estimator import Estimate
+from orthodrome.gradients.minibatch import batch_problem
+from orthodrome.gradients.noise_models import NoiseModel, NoNoise
+from orthodrome.gradients.rows import draw_rows, take_rows
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, static
+from orthodrome.targets import Posterior
+
+
+class SVRGMemory(NamedTuple):
+    """The anchor, how many estimates it has served, and what the noise remembers."""
+
+    anchor: Anchor
+    age: Array
+    noise: Any
+
+
+@pytree
+class SVRG:
+    """Minibatches of differences from an anchor, renewed every `period` estimates; the rest as in `Minibatch`."""
+
+    target: Posterior
+    batch_size: int = static()
+    period: Any = 100
+    replace: bool = static(default=False)
+    noise: NoiseModel = NoNoise()
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the target."""
+        return self.target.manifold
+
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        if not self.period >= 1:
+            return f"period is {self.period}; it must be at least 1"
+        return batch_problem(self.batch_size, self.target.num_data, self.noise)
+
+    def init(self, x: Tree) -> SVRGMemory:
+        """An anchor at x."""
+        return SVRGMemory(anchor_at(self.target, x), jnp.zeros((), jnp.int32), self.noise.init(self.manifold, x))
+
+    def estimate(self, key: Any, x: Tree, memory: SVRGMemory) -> tuple[Estimate, SVRGMemory]:
+        """From a fresh batch, after moving the anchor to x if it is old."""
+        anchor, age = self._renewed(x, memory)
+        batch = take_rows(self.target.data, draw_rows(key, self.target.num_data, self.batch_size, self.replace))
+        estimate, noise = difference_estimate(self.target, self.noise, batch, x, anchor, memory.noise, self.replace)
+        return estimate, SVRGMemory(anchor, age + 1, noise)
+
+    def _renewed(self, x: Tree, memory: SVRGMemory) -> tuple[Anchor, Array]:
+        # A loop of at most one round, not a `cond`: under vmap a `cond` would compute all rows at every step.
+        def renew(carry: tuple[Anchor, Array]) -> tuple[Anchor, Array]:
+            return anchor_at(self.target, x), jnp.zeros_like(memory.age)
+
+        return jax.lax.while_loop(lambda carry: carry[1] >= self.period, renew, (memory.anchor, memory.age))
