@@ -4,8 +4,8 @@ With B an orthonormal basis (rows) of A's row space and o the solution of least 
 
     P u = u - B'B u,     x(t) = x + t v,     retract(x) = x - B'B (x - o).
 
-The factorisation is made once, where the user writes `Affine(A, b)`; redundant rows are dropped. A system without a solution
-is met in the least-squares sense.
+The factorisation is made once, where the user writes `Affine(A, b)`; redundant rows are dropped. A system without a
+solution is met in the least-squares sense.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Norm balls carried on the sphere one dimension up (Lan, Zhou & Shahbaba 2014, "Spherical HMC for constrained targets").
+"""Norm balls carried on the sphere one dimension up (Lan, Zhou & Shahbaba 2014, "Spherical HMC for constrained
+targets").
 
-A point of the unit ball is lifted by one coordinate, x = (beta, +-sqrt(1 - |beta|^2)), so the wall becomes an equator that
-trajectories cross. For the q-norm the ball is first made round by |beta_i| = |y_i|^{q/2}. With theta = center + radius y,
+A point of the unit ball is lifted by one coordinate, x = (beta, +-sqrt(1 - |beta|^2)), so the wall becomes an equator
+that trajectories cross. For the q-norm the ball is first made round by |beta_i| = |y_i|^{q/2}. With theta = center +
+radius y,
 
     dtheta = radius^D dy,   dy = prod_i (2/q) |beta_i|^{2/q - 1} dbeta,   dbeta = |x_{D+1}| dS(x)
 

@@ -1,9 +1,10 @@
 """Exponentials of small matrices, cheap inside a vmapped loop.
 
 `exponential`: scaling and squaring with a Taylor polynomial of degree 8 in three products (Bader, Blanes & Casas 2019,
-"Computing the matrix exponential with an optimized Taylor polynomial approximation"). What is squared is e^A - I, as
-(I + E)^2 - I = 2 E + E^2, which keeps the digits of small E; the number of squarings comes from a bound on the norm that the
-caller knows. No solves and no branches, so a batch costs what its members cost (JAX's `expm` is 5-8 times dearer there).
+"Computing the matrix exponential with an optimized Taylor polynomial approximation"). What is squared is e^A - I, as (I
++ E)^2 - I = 2 E + E^2, which keeps the digits of small E; the number of squarings comes from a bound on the norm that
+the caller knows. No solves and no branches, so a batch costs what its members cost (JAX's `expm` is 5-8 times dearer
+there).
 
 `exponential_skew`: rotations, in closed form up to 3 x 3 (Rodrigues).
 """

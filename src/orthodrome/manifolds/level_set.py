@@ -1,15 +1,17 @@
 """Implicit manifolds c(x) = 0: RATTLE's drift with the reversibility check.
 
-The tangent space is the null space of the Jacobian J. The position moves along v and is put back on the manifold along the
-normals at the *old* point; the velocity is then made tangent at the new one:
+The tangent space is the null space of the Jacobian J. The position moves along v and is put back on the manifold along
+the normals at the *old* point; the velocity is then made tangent at the new one:
 
     x' = x + t v + J(x)'l   with c(x') = 0 (Newton in l),      v' = P(x') (v + J(x)'l / t).
 
-This is reversible and symplectic (Leimkuhler & Reich 2004, chapter 7): the same equations lead from (x', -v') to (x, -v), if
-Newton finds the same solution. So it is tried (Zappa, Holmes-Cerf & Goodman 2018; Lelievre, Rousset & Stoltz 2019): where the
-way back fails, NaN is returned, which samplers take as a rejected move. The speed changes by O(t^2), as RATTLE's does.
+This is reversible and symplectic (Leimkuhler & Reich 2004, chapter 7): the same equations lead from (x', -v') to (x,
+-v), if Newton finds the same solution. So it is tried (Zappa, Holmes-Cerf & Goodman 2018; Lelievre, Rousset & Stoltz
+2019): where the way back fails, NaN is returned, which samplers take as a rejected move. The speed changes by O(t^2),
+as RATTLE's does.
 
-c takes ONE point (of `point_ndim` axes) and, if given, `data`; it returns a scalar or a vector of full-rank constraints.
+c takes ONE point (of `point_ndim` axes) and, if given, `data`; it returns a scalar or a vector of full-rank
+constraints.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ class LevelSet(Manifold):
         force = self._multiplier(normals, ahead)
         pull = (force @ normals).reshape(x.shape)
         y = ahead + pull
-        # not (y - x) / t, which would lose digits at small t: the error of the pull is normal, and the projection removes it
+        # not (y - x) / t, which loses digits at small t: the error of the pull is normal and projected away
         return y, self._project(y, v + pull / jnp.where(t == 0, 1, t))
 
     def _multiplier(self, normals: Array, ahead: Array) -> Array:

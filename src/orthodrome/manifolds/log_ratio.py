@@ -2,8 +2,8 @@
 
     p = softmax(x),   sum_i x_i = 0,   dp_1 ... dp_{d-1} = d p_1 ... p_d dx_1 ... dx_{d-1} = sqrt(d) p_1 ... p_d dS(x):
 
-dp_i = p_i (dx_i - sum_j p_j dx_j) with dx_d = -sum of the others has the determinant prod_{i<d} p_i (1 - sum_{j<d} (p_j - p_d)),
-and the last factor is d p_d; the plane's surface measure is sqrt(d) dx_1 ... dx_{d-1}. Hence
+dp_i = p_i (dx_i - sum_j p_j dx_j) with dx_d = -sum of the others has the determinant prod_{i<d} p_i (1 - sum_{j<d} (p_j
+- p_d)), and the last factor is d p_d; the plane's surface measure is sqrt(d) dx_1 ... dx_{d-1}. Hence
 
     log_measure(x) = sum_i log p_i + log(d) / 2,
 

@@ -5,8 +5,9 @@ tangent. Densities inside the samplers are with respect to the surface (Hausdorf
 
     log pi_H(x) = logdensity(to_user(x)) + log_measure(x),
 
-where `logdensity` is the user's function of the coordinates they think in, with respect to the measure each class names,
-and `log_measure` is the log Jacobian between the two. It is added once by the target and never multiplied by N/n.
+where `logdensity` is the user's function of the coordinates they think in, with respect to the measure each class
+names, and `log_measure` is the log Jacobian between the two. It is added once by the target and never multiplied by
+N/n.
 
 The last `point_ndim` axes of an array make one point; all axes before them are independent copies: a K x V matrix on
 `Sphere()` is K unit vectors, of dimension K (V - 1).

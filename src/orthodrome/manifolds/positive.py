@@ -4,8 +4,8 @@ A straight line that meets the wall x_i = 0 goes on as its mirror image, so elem
 
     x(t) = |x + t v|,     v(t) = v sign(x + t v),
 
-which keeps the speed, composes and reverses exactly. Every element may have its own step size, but a step that mixes elements
-(a dense metric) would not reflect in the right direction.
+which keeps the speed, composes and reverses exactly. Every element may have its own step size, but a step that mixes
+elements (a dense metric) would not reflect in the right direction.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-from jax import Array
 import jax.numpy as jnp
+from jax import Array
 
 from orthodrome import trees
 from orthodrome.manifolds.manifold import Manifold, Tree

@@ -4,8 +4,8 @@ Byrne & Girolami, Appendix A, Algorithm 2, with errata 002-6 and 002-7. The line
 
     tau = min over v_i < 0 of -x_i / v_i,
 
-where x_j is set to exactly 0 (rounding could leave it below and hit the same wall for ever) and v is mirrored in the wall's
-normal inside the plane, n_j = (e_j - 1/d) / sqrt(1 - 1/d):
+where x_j is set to exactly 0 (rounding could leave it below and hit the same wall for ever) and v is mirrored in the
+wall's normal inside the plane, n_j = (e_j - 1/d) / sqrt(1 - 1/d):
 
     v - 2 n_j n_j'v:     v_j -> -v_j,     the others gain 2 v_j / (d - 1).
 
@@ -25,6 +25,8 @@ from jax import Array
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor
 from orthodrome.pytree import pytree, static
+
+Carry = tuple[Array, Array, Array, Array]
 
 
 @pytree
@@ -65,10 +67,10 @@ class ReflectedSimplex(Manifold):
         return -0.5 * math.log(x.shape[-1]) * (x.size // x.shape[-1])
 
     def _run(self, x: Array, v: Array, time: Array) -> tuple[Array, Array, Array]:
-        def unfinished(carry: tuple[Array, ...]) -> Array:
+        def unfinished(carry: Carry) -> Array:
             return jnp.any(carry[2] > 0) & (carry[3] < self.max_hits)
 
-        def advance(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        def advance(carry: Carry) -> Carry:
             return (*_to_next_wall(*carry[:3]), carry[3] + 1)
 
         return jax.lax.while_loop(unfinished, advance, (x, v, time, jnp.zeros((), jnp.int32)))[:3]

@@ -2,8 +2,8 @@
 
     X(t) = X exp(t A),   V(t) = X(t) A,   A = X'V skew-symmetric,
 
-in closed form for n = 2 and n = 3 (Rodrigues). With the embedded (Frobenius) metric the surface measure is Haar's, and a plane
-turning once has length 2 sqrt(2) pi. The flow stays in its component: the determinant never changes.
+in closed form for n = 2 and n = 3 (Rodrigues). With the embedded (Frobenius) metric the surface measure is Haar's, and
+a plane turning once has length 2 sqrt(2) pi. The flow stays in its component: the determinant never changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from orthodrome.pytree import pytree, static
 
 @pytree
 class Rotation(Manifold):
-    """Orthogonal n x n matrices, of determinant 1 if `special`; densities with respect to the surface (Haar) measure."""
+    """Orthogonal n x n matrices, of determinant 1 if `special`; densities with respect to Haar (surface) measure."""
 
     special: bool = static(default=True)
     point_ndim = 2

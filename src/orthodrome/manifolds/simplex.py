@@ -2,8 +2,8 @@
 
     p_i = x_i^2,     dp_1 ... dp_{d-1} = 2^{d-1} |x_1 ... x_d| dS(x)   in each of the 2^d orthants.
 
-All orthants are valid and alike, so the walls need no care: the surface density is shared out among them, which divides it
-by 2^d and leaves
+All orthants are valid and alike, so the walls need no care: the surface density is shared out among them, which divides
+it by 2^d and leaves
 
     log_measure(x) = sum_i log|x_i| - log 2.
 

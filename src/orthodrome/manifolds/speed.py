@@ -1,9 +1,10 @@
 """Speeds that rounding cannot carry away.
 
-A geodesic keeps its speed, but a million rounded steps do not: whatever formula restores |v| has an error of an ulp or so that
-is the same at every step, and the speed creeps (measured in float32: 2e-4 to 7e-4). The cure is to aim at a value that the
-next call recovers exactly: |v|^2 rounded to a few bits fewer than the dtype has. Errors smaller than half that grid fall back
-to the same value; the price is one change of |v|, by 2e-6 at most in float32 (4e-15 in float64), at the first call.
+A geodesic keeps its speed, but a million rounded steps do not: whatever formula restores |v| has an error of an ulp or
+so that is the same at every step, and the speed creeps (measured in float32: 2e-4 to 7e-4). The cure is to aim at a
+value that the next call recovers exactly: |v|^2 rounded to a few bits fewer than the dtype has. Errors smaller than
+half that grid fall back to the same value; the price is one change of |v|, by 2e-6 at most in float32 (4e-15 in
+float64), at the first call.
 """
 
 from __future__ import annotations

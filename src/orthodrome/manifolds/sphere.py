@@ -3,9 +3,9 @@
     P(x) u = u - x x'u,
     x(t) = x cos(a t) + (v / a) sin(a t),   v(t) = v cos(a t) - a x sin(a t),   a = |v|.
 
-The rounding errors of the pair (x, v) are removed at every call, not now and then (a counter would break reversibility), and
-inside the coefficients: with e = (x'x - 1) / 2 and b = x'v, both of the size of rounding, the flow is applied to x (1 - e)
-and v - b x. So one pass over the arrays gives the three inner products and one pass the result.
+The rounding errors of the pair (x, v) are removed at every call, not now and then (a counter would break
+reversibility), and inside the coefficients: with e = (x'x - 1) / 2 and b = x'v, both of the size of rounding, the flow
+is applied to x (1 - e) and v - b x. So one pass over the arrays gives the three inner products and one pass the result.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     P(X) U = U - X (X'U + U'X) / 2,
     [X(t) V(t)] = [X V] exp(t [[A, -S], [I, A]]) diag(e^{-tA}, e^{-tA}),   A = X'V (skew),  S = V'V.
 
-Everything but the first and the last product happens in 2p x 2p matrices. The rounding errors of the incoming pair are removed
-in the coefficients, at every call: X (I - (X'X - I) / 2) is one Newton-Schulz step to the polar factor, and V loses its normal
-part. V is measured in units of its size, which balances the exponent. One column is a sphere.
+Everything but the first and the last product happens in 2p x 2p matrices. The rounding errors of the incoming pair are
+removed in the coefficients, at every call: X (I - (X'X - I) / 2) is one Newton-Schulz step to the polar factor, and V
+loses its normal part. V is measured in units of its size, which balances the exponent. One column is a sphere.
 
 The injectivity radius is pi (Zimmermann & Stoye 2024), sqrt(2) pi for square matrices.
 """
