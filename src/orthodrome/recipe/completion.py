@@ -1,0 +1,152 @@
+"""Theorem 2 of Ma, Chen & Fox (2015): from an SDE that keeps p, its curl matrix Q, on a grid in two or three
+dimensions.
+
+With F_i = f_i p - sum_j d_j (D_ij p), which has no divergence, Q p must solve sum_j d_j (Q_ij p) = F_i.
+
+In Fourier space (S.9) one solution is
+
+    (Q_ij p)^ = (k_j F_i^ - k_i F_j^) / (2 pi i |k|^2),
+
+here on a periodic box that is large enough for p to vanish at its faces; the constant that k = 0 leaves open is set
+so that Q p vanishes at the corner. In two dimensions Q p is a stream function (S.11, with the signs of erratum
+004-14):
+
+    Q_12 = p^-1 int^{z2} F_1(z1, s) ds = -p^-1 int^{z1} F_2(s, z2) ds = -Q_21.
+
+Either way Q is only known where p is not tiny beside rounding (`reliable`). In three dimensions Q is not unique:
+what is given back need not be the matrix one had in mind, but it has the same drift. HMC gives back Q_12 = -1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from scipy.integrate import cumulative_simpson
+
+from orthodrome.errors import BadInput
+
+RELIABLE = 1e-5
+"""Where p is above this part of its maximum, rounding in Q p (1e-16 of it, times the box) does not show in Q."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Completion:
+    """Q on a grid.
+
+    axes: the grid points along each coordinate
+    curl: Q, of shape (*grid, d, d)
+    density: p, normalised on the grid
+    residual: the largest |-(D + Q) grad H + Gamma - f| over the largest |f|, where p is reliable: the drift that Q
+        gives back
+    """
+
+    axes: tuple[np.ndarray, ...]
+    curl: np.ndarray
+    density: np.ndarray
+    residual: float
+
+    @property
+    def reliable(self) -> np.ndarray:
+        """Where p is large enough for Q to be read."""
+        return self.density > RELIABLE * self.density.max()
+
+
+def complete_by_fourier(
+    drift: Callable[[Array], Array],
+    diffusion: Callable[[Array], Array] | None,
+    logdensity: Callable[[Array], Array],
+    box: Sequence[tuple[float, float]],
+    num_points: int = 128,
+) -> Completion:
+    """Q of dz = drift dt + sqrt(2 diffusion) dW by (S.9), z a vector of 2 or 3 numbers.
+
+    box: (lowest, highest) of each coordinate; p must be negligible at its faces
+    num_points: along each coordinate
+    """
+    axes, p, force, f = _on_grid(drift, diffusion, logdensity, box, num_points)
+    k = _frequencies(axes)
+    squared = sum(component**2 for component in k)
+    squared[squared == 0] = 1.0  # where all k vanish, so do the numerators
+    hats = [np.fft.fftn(force[..., i]) for i in range(len(axes))]
+    curl = np.zeros((*p.shape, len(axes), len(axes)))
+    for i in range(len(axes)):
+        for j in range(i):
+            flow = np.fft.ifftn((k[j] * hats[i] - k[i] * hats[j]) / (2j * np.pi * squared)).real
+            curl[..., i, j] = flow - flow[(0,) * len(axes)]
+            curl[..., j, i] = -curl[..., i, j]
+    found = np.stack(
+        [sum(_spectral(curl[..., i, j], k[j]) for j in range(len(axes))) for i in range(len(axes))], axis=-1
+    )
+    return Completion(axes, curl / p[..., None, None], p, _residual(found, force, p, f))
+
+
+def complete_in_plane(
+    drift: Callable[[Array], Array],
+    diffusion: Callable[[Array], Array] | None,
+    logdensity: Callable[[Array], Array],
+    box: Sequence[tuple[float, float]],
+    num_points: int = 256,
+) -> Completion:
+    """Q in two dimensions by (S.11): one integral along z2, from the nearer end."""
+    if len(box) != 2:
+        raise BadInput(f"the closed form is for 2 coordinates, and the box has {len(box)}; use complete_by_fourier")
+    axes, p, force, f = _on_grid(drift, diffusion, logdensity, box, num_points)
+    up = cumulative_simpson(force[..., 0], x=axes[1], axis=1, initial=0.0)
+    down = -cumulative_simpson(force[:, ::-1, 0], x=-axes[1][::-1], axis=1, initial=0.0)[:, ::-1]
+    # both are the same stream function; weighted so that in each tail the one that starts there counts
+    mass = np.cumsum(p, axis=1) / p.sum(axis=1, keepdims=True)
+    flow = (1 - mass) * up + mass * down
+    curl = np.zeros((*p.shape, 2, 2))
+    curl[..., 0, 1], curl[..., 1, 0] = flow, -flow
+    k = _frequencies(axes)
+    found = np.stack([_spectral(flow, k[1]), -_spectral(flow, k[0])], axis=-1)
+    return Completion(axes, curl / p[..., None, None], p, _residual(found, force, p, f))
+
+
+def _on_grid(
+    drift: Any, diffusion: Any, logdensity: Any, box: Sequence[tuple[float, float]], num_points: int
+) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """The axes, p, F and f; F = p c with the current c of `check_sde`."""
+    if len(box) not in (2, 3):
+        raise BadInput(f"completion works in 2 and 3 dimensions; the box has {len(box)}")
+    axes = tuple(np.linspace(a, b, num_points, endpoint=False) for a, b in box)
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    with jax.enable_x64(True):
+        look = jax.jit(jax.vmap(lambda z: (logdensity(z), *_current(drift, diffusion, logdensity, z))))
+        log_p, current, f = (np.asarray(a) for a in look(jnp.asarray(points.reshape(-1, len(box)))))
+    p = np.exp(log_p - log_p.max()).reshape(points.shape[:-1])
+    p = p / (p.sum() * np.prod([a[1] - a[0] for a in axes]))
+    return axes, p, p[..., None] * current.reshape(points.shape), f.reshape(points.shape)
+
+
+def _current(drift: Any, diffusion: Any, logdensity: Any, z: Array) -> tuple[Array, Array]:
+    f = drift(z)
+    if diffusion is None:
+        return f, f
+    return f - jnp.einsum("ijj->i", jax.jacfwd(diffusion)(z)) - diffusion(z) @ jax.grad(logdensity)(z), f
+
+
+def _frequencies(axes: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    """k_1, ..., k_d on the grid; without the highest of an even number, which has no sign and so no derivative."""
+    lines = [np.fft.fftfreq(len(a), a[1] - a[0]) for a in axes]
+    for line in lines:
+        if len(line) % 2 == 0:
+            line[len(line) // 2] = 0.0
+    return list(np.meshgrid(*lines, indexing="ij"))
+
+
+def _spectral(values: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """d/dz_j on the periodic grid."""
+    return np.fft.ifftn(2j * np.pi * k * np.fft.fftn(values)).real
+
+
+def _residual(found: np.ndarray, force: np.ndarray, p: np.ndarray, f: np.ndarray) -> float:
+    """How far sum_j d_j (Q_ij p) / p is from what it must be, over the largest drift where p is reliable."""
+    good = p > RELIABLE * p.max()
+    return float((np.abs(found - force).max(axis=-1) / p)[good].max() / np.abs(f[good]).max())

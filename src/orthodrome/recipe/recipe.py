@@ -1,0 +1,132 @@
+"""The complete recipe: from H, D and Q to a sampler (Ma, Chen & Fox 2015).
+
+Any positive semidefinite D(z) and skew Q(z) give an SDE that keeps exp(-H(z)):
+
+    dz = [-(D + Q) grad H + Gamma] dt + sqrt(2 D) dW,     Gamma_i = sum_j d/dz_j (D_ij + Q_ij)         (2), (3)
+
+and every SDE without jumps that keeps it is one of these (Theorem 2; `completion`). A step of size h is, by Euler's
+rule,
+
+    z <- z + h [-(D + Q) grad H~ + Gamma] + N(0, h (2 D - h B)),     B = (D + Q) V (D + Q)',           (6), (9)
+
+with the sign of Gamma as in (3) (erratum 004-1). H~ is a minibatch's, V the covariance of its gradient's error; B
+takes out what the minibatch already puts in. Other integrators, better than Euler's, are in `integrators`.
+
+z is the position alone, or (position, momentum, ...) with a momentum like the position if `auxiliary` draws the
+rest; `sample` gives back the position. Walls of the position's space (`Positive`) reflect it and turn z[1] round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.manifolds.euclidean import Euclidean
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, static
+from orthodrome.recipe.integrators import Integrator, SemiImplicit
+from orthodrome.recipe.matrices import Matrix, MatrixFree, call
+from orthodrome.recipe.motion import Motion
+from orthodrome.samplers.divergence import Divergence, ExactDivergence
+from orthodrome.samplers.flat import FlatInfo, refusal
+
+
+class RecipeState(NamedTuple):
+    """The user's part of z, the rest of it (an empty tuple if there is none), and the estimator's memory."""
+
+    position: Tree
+    auxiliary: tuple[Tree, ...]
+    memory: Any
+
+
+@pytree
+class Recipe:
+    """A sampler from a Hamiltonian and two matrices.
+
+    hamiltonian: H(z), whose exp(-H) is kept; with `gradient` only g(z), what Eq. (1) adds to U(position); None: nothing
+    diffusion: D(z), positive semidefinite, and curl: Q(z), skew: functions z -> matrix over the ravelled z,
+        `MatrixFree`, or None for zero
+    step_size: epsilon
+    gradient: an estimator of log density and gradient at the position, U = -log density
+    data: arrays for the three functions, their last argument; None: they have one argument less
+    auxiliary: (key, position) -> (momentum, ...), the rest of z at the start (no data); None: z is the position
+    space: the space of the position if there is no `gradient` to say it
+    integrator: `SemiImplicit()`, `Euler()` or `Symmetric()`
+    divergence: how to get Gamma: `ExactDivergence()`, or `ProbedDivergence()` for a large z
+    """
+
+    hamiltonian: Callable[..., Any] | None = static()
+    diffusion: Matrix = static(default=None)
+    curl: Matrix = static(default=None)
+    step_size: Any = None
+    gradient: GradientEstimator | None = None
+    data: Any = None
+    auxiliary: Callable[..., Any] | None = static(default=None)
+    space: Manifold = Euclidean()
+    integrator: Integrator = SemiImplicit()
+    divergence: Divergence = ExactDivergence()
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.space if self.gradient is None else self.gradient.manifold
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Why this recipe cannot run there, if so."""
+        if self.step_size is not None and jnp.ndim(self.step_size) != 0:
+            return "a recipe has one step size for all of z; put others into D and Q"
+        return refusal(manifold, self.step_size)
+
+    def init(self, position: Tree, key: Array | None = None) -> RecipeState:
+        """The state at an embedded position; the rest of z is drawn."""
+        memory = None if self.gradient is None else self.gradient.init(position)
+        rest = () if self.auxiliary is None else tuple(self.auxiliary(key, position))
+        return RecipeState(position, rest, memory)
+
+    def step(self, key: Array, state: RecipeState) -> tuple[RecipeState, FlatInfo]:
+        """One step of the integrator."""
+        gradient_key, noise_key, probe_key = jax.random.split(key, 3)
+        z = self.join(state)
+        flat, _ = ravel_pytree(z)
+        normals = jax.random.normal(noise_key, (self.integrator.num_pieces(self, z), flat.size), flat.dtype)
+        return self.move(state, Motion(self, gradient_key, probe_key, state.memory), normals)
+
+    def move(self, state: RecipeState, motion: Motion, normals: Array) -> tuple[RecipeState, FlatInfo]:
+        """One step with given normals."""
+        z = self.join(state)
+        h = jnp.asarray(self.step_size, normals.dtype)
+        new, force, clipped = self.integrator.advance(motion, z, h, normals)
+        lp = -self.energy(z) if force.logdensity is None else force.logdensity
+        info = FlatInfo(lp, self.temperature(z, new, h), jnp.asarray(self.step_size, jnp.float32), clipped)
+        return self.split(new, force.memory), info
+
+    def join(self, state: RecipeState) -> Tree:
+        """z."""
+        return state.position if self.auxiliary is None else (state.position, *state.auxiliary)
+
+    def split(self, z: Tree, memory: Any) -> RecipeState:
+        """The state of z."""
+        return RecipeState(z, (), memory) if self.auxiliary is None else RecipeState(z[0], tuple(z[1:]), memory)
+
+    def energy(self, z: Tree) -> Array:
+        """`hamiltonian` at z: H, or the part of it that needs no data."""
+        if self.hamiltonian is None:
+            return jnp.zeros((), ravel_pytree(z)[0].dtype)
+        return call(self.hamiltonian, self.data, z)
+
+    def temperature(self, z: Tree, new: Tree, h: Array) -> Array:
+        """r . dH/dr over its number (1 on average), or without a momentum the squared displacement over 2 h tr D."""
+        if self.auxiliary is not None:
+            r, slope = new[1], jax.grad(self.energy)(new)[1]
+            return jnp.mean(ravel_pytree(r)[0] * ravel_pytree(slope)[0])
+        if self.diffusion is None or isinstance(self.diffusion, MatrixFree):
+            return jnp.full((), jnp.nan, h.dtype)
+        change = ravel_pytree(new)[0] - ravel_pytree(z)[0]
+        return jnp.sum(change**2) / (2 * h * jnp.trace(call(self.diffusion, self.data, z)))
