@@ -50,7 +50,7 @@ class CalibrationReport:
         verdict = "calibrated" if self.ok else "NOT calibrated"
         return (
             f"{verdict}: ranks of {len(self.ranks)} simulations among {self.num_draws} draws; the least uniform "
-            f"coordinate is {name} with p = {self.p_values[name]:.2g} (level {self.level} shared by {len(self.p_values)}): "
+            f"coordinate is {name}, p = {self.p_values[name]:.2g} (level {self.level} shared by {len(self.p_values)}): "
             f"{' '.join(map(str, self.counts[list(self.p_values).index(name)]))}"
         )
 
@@ -77,7 +77,7 @@ def simulation_based_calibration(
     """
     if (num_draws + 1) % num_bins:
         raise BadInput(
-            f"num_draws + 1 = {num_draws + 1} ranks cannot be shared by {num_bins} bins; take num_draws = 63 and 16 bins"
+            f"{num_draws} draws give {num_draws + 1} ranks, which {num_bins} bins cannot share; take 63 draws and 16 bins"
         )
     settings = (draw_prior, draw_data, make_sampler, num_draws, thin, num_warmup)
     ranks = np.asarray(_ranks(jax.random.split(jax.random.key(seed), num_simulations), *settings))

@@ -60,8 +60,8 @@ class SDEReport:
                 f"of its terms (tolerance {self.tolerance:.0e})"
             )
         return (
-            f"NOT stationary: the Fokker-Planck residual is {self.residual:.2g} of its terms (tolerance {self.tolerance:.0e}), worst "
-            f"at point {self.number}: {_short(self.point)}; the current of {self.coordinate} bears most of the blame"
+            f"NOT stationary: the Fokker-Planck residual is {self.residual:.2g} of its terms (tolerance "
+            f"{self.tolerance:.0e}), worst at point {self.number}: {_short(self.point)}; the current of {self.coordinate} bears most of the blame"
         )
 
 
@@ -97,7 +97,7 @@ def _terms(drift: Any, diffusion: Any, logdensity: Any, unravel: Any, z: Array) 
     parts = []
     for current in (f, reversible):
         parts += [jnp.diag(jax.jacfwd(current)(z)), current(z) * slope(z)]
-    return parts[0] + parts[1] - parts[2] - parts[3], sum(jnp.abs(part) for part in parts)
+    return parts[0] + parts[1] - parts[2] - parts[3], jnp.sum(jnp.abs(jnp.stack(parts)), axis=0)
 
 
 def _reversible(diffusion: Any, unravel: Any, slope: Any, z: Array) -> Array:
@@ -141,14 +141,14 @@ def _check_shapes(drift: Any, diffusion: Any, logdensity: Any, z: Tree, size: in
         )
     check_matrix("diffusion", diffusion, z, size)
     value = jax.eval_shape(logdensity, z)
-    if jax.tree.structure(value) != jax.tree.structure(0) or value.shape != ():
+    if getattr(value, "shape", None) != ():
         raise BadInput(f"`logdensity` returns {_shapes(value)}; it must return one number")
 
 
 def like(found: Tree, z: Tree) -> bool:
     """Whether a tree has the structure and the shapes of z."""
-    shapes = [[leaf.shape for leaf in jax.tree.leaves(tree)] for tree in (found, z)]
-    return jax.tree.structure(found) == jax.tree.structure(z) and shapes[0] == shapes[1]
+    shapes = lambda tree: {path: leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
+    return shapes(found) == shapes(z)
 
 
 def check_matrix(name: str, function: Any, z: Tree, size: int) -> None:
@@ -159,8 +159,8 @@ def check_matrix(name: str, function: Any, z: Tree, size: int) -> None:
     shape = getattr(found, "shape", None)
     if shape != (size, size):
         raise BadInput(
-            f"`{name}` returns {_shapes(found)}, but z has {size} numbers: it must return a {size} x {size} matrix over the ravelled "
-            "z (jax.flatten_util.ravel_pytree), or be wrapped as MatrixFree(f) with f(z, v)"
+            f"`{name}` returns {_shapes(found)}, but z has {size} numbers: it must return a {size} x {size} matrix over "
+            "the ravelled z (jax.flatten_util.ravel_pytree), or be wrapped as MatrixFree(f) with f(z, v)"
         )
 
 

@@ -71,7 +71,7 @@ def complete_by_fourier(
     """
     axes, p, force, f = _on_grid(drift, diffusion, logdensity, box, num_points)
     k = _frequencies(axes)
-    squared = sum(component**2 for component in k)
+    squared = np.sum(np.stack(k) ** 2, axis=0)
     squared[squared == 0] = 1.0  # where all k vanish, so do the numerators
     hats = [np.fft.fftn(force[..., i]) for i in range(len(axes))]
     curl = np.zeros((*p.shape, len(axes), len(axes)))

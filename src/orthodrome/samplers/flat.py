@@ -58,8 +58,6 @@ def moved(manifold: Manifold, position: Tree, displacement: Tree) -> Tree:
 def bounced(manifold: Manifold, position: Tree, displacement: Tree, momentum: Tree) -> tuple[Tree, Tree]:
     """The same, and the momentum, turned round where the position was reflected."""
     new, direction = manifold.geodesic(position, displacement, _whole(position))
-    if jax.tree.structure(momentum) != jax.tree.structure(position):
-        return new, momentum  # an auxiliary variable that is no momentum
     turn = lambda r, before, after: jnp.where(before * after < 0, -r, r)
     return new, jax.tree.map(turn, momentum, displacement, direction)
 
