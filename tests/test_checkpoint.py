@@ -16,7 +16,11 @@ import pytest
 
 from orthodrome import checkpoint, files, fingerprint, store
 from orthodrome.errors import CheckpointError
+from orthodrome.gradients import FullGradient
+from orthodrome.manifolds import Sphere
 from orthodrome.run import Stop, pace
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.targets import Target
 from run_cases import NORTH, PythonWalk, draws, fisher
 
 TESTS = Path(__file__).parent
@@ -106,6 +110,19 @@ def test_versions_and_programs_are_compared() -> None:
     assert fingerprint.differences(now, now) == []
 
 
+def closed_over(constant: float) -> Any:
+    """A density with a number of its own instead of data: only the lowered program knows it."""
+    target = Target(Sphere(), lambda x: constant * x[0])
+    return GeodesicHMC(FullGradient(target), 0.5, 5)
+
+
+def test_another_density_is_another_program(tmp_path: Path) -> None:
+    first = draws(closed_over(10.0), checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match="another program"):
+        draws(closed_over(11.0), checkpoint=tmp_path)
+    assert same(first, draws(closed_over(10.0), checkpoint=tmp_path))
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
@@ -163,8 +180,10 @@ def test_early_stop_and_checkpoint(tmp_path: Path) -> None:
     assert same(draws(sampler, checkpoint=tmp_path, num_draws=5000), draws(sampler, num_draws=5000))
 
 
-def child(*arguments: Any, limit: str = "") -> subprocess.Popen[str]:
+def child(*arguments: Any, limit: str = "", cache: Path | None = None) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])}
+    if cache is not None:  # only to spare the time of compiling the same program in every child
+        environment |= {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     command = [sys.executable, str(TESTS / "run_cases.py"), *map(str, arguments)]
     if limit:
         command = ["bash", "-c", f'{limit}; exec "$@"', "-", *command]
@@ -175,15 +194,15 @@ def killed_and_resumed(folder: Path, kills: int, num_draws: int, num_warmup: int
     """Kill the child `kills` times at random moments of its run, then let it finish; how many hit a running one?"""
     dice, hits = random.Random(1), 0
     for _ in range(kills):
-        process = child(folder, num_draws, 0.01, num_warmup)
+        process = child(folder, num_draws, 0.01, num_warmup, cache=folder / "cache")
         before = commit_number(folder)
         while commit_number(folder) == before and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(dice.uniform(0, 0.5))
+        time.sleep(dice.uniform(0, 0.2))
         hits += process.poll() is None
         process.kill()
         process.communicate()
-    last = child(folder, num_draws, 1.0, num_warmup)
+    last = child(folder, num_draws, 1.0, num_warmup, cache=folder / "cache")
     out, errors = last.communicate()
     assert "finished" in out, errors
     return hits
@@ -195,8 +214,8 @@ def commit_number(folder: Path) -> int:
 
 
 def test_kill_9_three_times(tmp_path: Path) -> None:
-    assert killed_and_resumed(tmp_path, 3, 400_000, 50_000) == 3
-    settings = {"num_draws": 400_000, "num_warmup": 50_000}
+    assert killed_and_resumed(tmp_path, 3, 200_000, 30_000) == 3
+    settings = {"num_draws": 200_000, "num_warmup": 30_000}
     assert same(draws(checkpoint=tmp_path, **settings), draws(**settings))
 
 
@@ -222,6 +241,8 @@ def test_python_samplers_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 MEMORY = """
 import resource, sys
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.targets import Target
 from run_cases import draws
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 draws(store=sys.argv[1] + "/short", num_draws=70_000)
@@ -244,10 +265,10 @@ def test_memory_does_not_grow_with_a_million_draws(tmp_path: Path) -> None:
 def test_checkpoints_cost_at_most_five_per_cent(tmp_path: Path) -> None:
     def seconds(**options: Any) -> float:
         began = time.process_time()
-        draws(num_draws=1_000_000, **options)
+        draws(num_draws=300_000, **options)
         return time.process_time() - began
 
     seconds()
     plain = min(seconds() for _ in range(3))
     saved = min(seconds(checkpoint=tmp_path / str(i), checkpoint_every=1.0) for i in range(3))
-    assert saved < 1.05 * plain + 0.5  # reading the draws back is not part of it
+    assert saved < 1.05 * plain + 0.3  # reading the draws back is not part of it

@@ -128,7 +128,7 @@ def test_good_draws_pass_and_bad_ones_are_told() -> None:
     assert diagnose(good).ok and "Nothing looks wrong" in repr(diagnose(good))
     apart = spread(rng, 4, 1000, 3) + np.arange(4)[:, None, None]
     assert "the chains disagree" in diagnose(made_up("Euclidean", apart)).verdict
-    short = spread(rng, 4, 60, 3)
+    short = np.tile(spread(rng, 1, 60, 3), (4, 1, 1))  # too few, yet in perfect agreement
     assert "effective draws" in diagnose(made_up("Sphere", short)).verdict
     flags = np.zeros((4, 1000), bool)
     flags[0, :3] = True

@@ -50,14 +50,6 @@ def test_nothing_is_traced_or_compiled_twice() -> None:
     assert TRACES == [] and loop.advance._cache_size() == compiled
 
 
-def test_a_cold_tuned_run_traces_the_density_at_most_four_times() -> None:
-    jax.clear_caches()
-    TRACES.clear()
-    draws(fisher(None, None), num_warmup=100)
-    assert 1 <= len(TRACES) <= 4
-    assert loop.advance._cache_size() == 2  # one program for the warm-up, one for the draws
-
-
 def test_thinning_keeps_every_kth_transition() -> None:
     dense, thin = draws(num_draws=60), draws(num_draws=20, thin=3)
     np.testing.assert_array_equal(dense.posterior.x.values[:, 2::3], thin.posterior.x.values)
@@ -192,12 +184,12 @@ def test_buffers_are_powers_of_two_and_bounded() -> None:
 TWO_DEVICES = """
 import orthodrome, sys, numpy as np
 assert orthodrome.use_cores(2) == 2
-from run_cases import draws, fisher
+from run_cases import PythonWalk, draws, fisher
 plain = draws()
 tuned = draws(fisher(None, None), num_warmup=100, keep_warmup=True)
 steps = tuned["warmup_sample_stats"].step_size.values
 assert np.array_equal(steps[0], steps[1]), "chains on two devices learn together"
-odd = draws(num_chains=3, num_draws=5, progress=True)
+odd = draws(PythonWalk(), num_chains=3, num_draws=5, progress=True)
 np.savez(sys.argv[1], plain=plain.posterior.x.values)
 """
 
@@ -210,3 +202,11 @@ def test_chains_over_two_devices(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "1 device(s) stay idle: 3 chains" in done.stderr
     np.testing.assert_allclose(np.load(out)["plain"], draws().posterior.x.values, atol=1e-4)
+
+
+def test_a_cold_tuned_run_traces_the_density_at_most_four_times() -> None:
+    jax.clear_caches()  # so this test comes last
+    TRACES.clear()
+    draws(fisher(None, None), num_warmup=100)
+    assert 1 <= len(TRACES) <= 4
+    assert loop.advance._cache_size() == 2  # one program for the warm-up, one for the draws
