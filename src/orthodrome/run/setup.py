@@ -68,7 +68,7 @@ def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
     """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
     pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
     if isinstance(sampler, Adapted):
-        return dataclasses.replace(sampler, pool=pool)
+        return dataclasses.replace(sampler, pool=pool, num_warmup=plan.num_warmup)
     if not _tunable(sampler):
         return sampler
     if plan.num_warmup < 1:
