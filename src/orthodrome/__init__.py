@@ -70,8 +70,8 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "densities": {
         "densities": "VonMisesFisher Bingham BinghamVonMisesFisher MatrixVonMisesFisher MatrixBingham Dirichlet "
-        "RotationVonMisesFisher HyperDirichlet TruncatedNormal UniformSphere UniformStiefel UniformRotation UniformSimplex "
-        "UniformBall"
+        "RotationVonMisesFisher HyperDirichlet TruncatedNormal UniformSphere UniformStiefel UniformRotation "
+        "UniformSimplex UniformBall"
     },
     "targets and gradients": {"targets": "Target Posterior", "gradients": "FullGradient"},
     "samplers": {"samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric"},
