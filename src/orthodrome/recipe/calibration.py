@@ -77,7 +77,7 @@ def simulation_based_calibration(
     """
     if (num_draws + 1) % num_bins:
         raise BadInput(
-            f"{num_draws} draws give {num_draws + 1} ranks, which {num_bins} bins cannot share; take 63 draws and 16 bins"
+            f"{num_draws} draws give {num_draws + 1} ranks, which {num_bins} bins cannot share; take 63 and 16"
         )
     settings = (draw_prior, draw_data, make_sampler, num_draws, thin, num_warmup)
     ranks = np.asarray(_ranks(jax.random.split(jax.random.key(seed), num_simulations), *settings))

@@ -61,7 +61,8 @@ class SDEReport:
             )
         return (
             f"NOT stationary: the Fokker-Planck residual is {self.residual:.2g} of its terms (tolerance "
-            f"{self.tolerance:.0e}), worst at point {self.number}: {_short(self.point)}; the current of {self.coordinate} bears most of the blame"
+            f"{self.tolerance:.0e}), worst at point {self.number}: {_short(self.point)}; "
+            f"the current of {self.coordinate} bears most of the blame"
         )
 
 
@@ -159,8 +160,8 @@ def check_matrix(name: str, function: Any, z: Tree, size: int) -> None:
     shape = getattr(found, "shape", None)
     if shape != (size, size):
         raise BadInput(
-            f"`{name}` returns {_shapes(found)}, but z has {size} numbers: it must return a {size} x {size} matrix over "
-            "the ravelled z (jax.flatten_util.ravel_pytree), or be wrapped as MatrixFree(f) with f(z, v)"
+            f"`{name}` returns {_shapes(found)}, but z has {size} numbers: it must return a {size} x {size} matrix "
+            "over the ravelled z (jax.flatten_util.ravel_pytree), or be wrapped as MatrixFree(f) with f(z, v)"
         )
 
 

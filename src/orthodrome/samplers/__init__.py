@@ -1,18 +1,38 @@
 """Samplers, one file each."""
 
 from orthodrome.samplers.adapted import Adapted, needs_tuning
+from orthodrome.samplers.divergence import ExactDivergence, ProbedDivergence
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.inverse_metric import InverseMetric, PotentialMetric
+from orthodrome.samplers.leaf_matrix import LeafMatrix
 from orthodrome.samplers.metrics import DenseMetric, LowRankMetric
 from orthodrome.samplers.random_walk import RandomWalk
 from orthodrome.samplers.sampler import Sampler
+from orthodrome.samplers.sgfs import SGFS
+from orthodrome.samplers.sghmc import SGHMC
+from orthodrome.samplers.sgld import SGLD
+from orthodrome.samplers.sgnht import SGNHT
+from orthodrome.samplers.sgrhmc import SGRHMC
+from orthodrome.samplers.sgrld import SGRLD
 
 __all__ = [
+    "SGFS",
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
+    "SGRHMC",
+    "SGRLD",
     "Adapted",
     "DenseMetric",
+    "ExactDivergence",
     "GeodesicHMC",
     "GeodesicNUTS",
+    "InverseMetric",
+    "LeafMatrix",
     "LowRankMetric",
+    "PotentialMetric",
+    "ProbedDivergence",
     "RandomWalk",
     "Sampler",
     "needs_tuning",

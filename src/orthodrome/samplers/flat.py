@@ -17,6 +17,7 @@ from jax import Array
 from orthodrome import steps
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import Product, is_manifold
+from orthodrome.samplers import leaf_matrix
 
 
 class FlatInfo(NamedTuple):
@@ -34,8 +35,11 @@ class FlatInfo(NamedTuple):
     clipped: Array
 
 
-def refusal(manifold: Manifold, step_size: Any = None) -> str | None:
-    """Why a sampler of flat space cannot work here, and what to use instead; None if it can."""
+def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | None:
+    """Why a sampler of flat space cannot work here, and what to use instead; None if it can.
+
+    settings: what may hold matrices (preconditioner, mass, friction), which mix coordinates and so cannot be reflected
+    """
     kinds = jax.tree.leaves(manifold.factors, is_leaf=is_manifold) if isinstance(manifold, Product) else [manifold]
     curved = next((kind for kind in kinds if not kind.flat), None)
     if curved is not None:
@@ -47,6 +51,9 @@ def refusal(manifold: Manifold, step_size: Any = None) -> str | None:
         return (
             "its step size is one number, or one per leaf or element; a linear map is a preconditioner or mass matrix"
         )
+    walls = any(not kind.smooth for kind in kinds)
+    if walls and any(leaf_matrix.any_matrix(setting) for setting in settings):
+        return "a matrix mixes the coordinates, and walls reflect one at a time; give a diagonal, or use `LogPositive`"
     return None
 
 

@@ -1,0 +1,83 @@
+"""Stochastic gradient Riemannian Hamiltonian Monte Carlo (Ma, Chen & Fox 2015, Algorithm 1).
+
+With any root S(x) of the inverse metric, S S' = G^-1,
+
+    r <- r + h [S' g + div S' - S'S r] + S' N(0, h (2 - h V)),     (div S')_i = sum_j d_j S_ji
+    x <- x + h S r
+
+with the new r in the second line (erratum 004-12). The recipe with z = (x, r), H = U + r.r / 2, D = diag(0, S'S)
+and Q = ((0, -S), (S', 0)); with a symmetric S it is the paper's. Algorithm 1 has the right signs, Eq. (17) has two
+wrong ones (erratum 004-3). Without div S' it is the naive sampler of Eq. (16), which does not keep the law. As the
+noise of the gradient comes in through S', what is left to add does too, and the clipping does not depend on the
+metric.
+
+For the Fisher metric the paper calls it SGRHMC, for any other positive definite G gSGRHMC.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax import Array
+
+from orthodrome import steps, trees
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.gradients.noise import injected_noise
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.pytree import pytree, static
+from orthodrome.samplers import leaf_matrix
+from orthodrome.samplers.flat import FlatInfo, bounced, refusal
+from orthodrome.samplers.inverse_metric import PositionMetric
+from orthodrome.samplers.leapfrog import largest_step
+from orthodrome.samplers.momentum import MomentumState, first_momentum, no_count, refreshed, size
+
+
+@pytree
+class SGRHMC:
+    """Hamiltonian dynamics with a metric and friction, on flat coordinates.
+
+    gradient: an estimator
+    metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
+    step_size: epsilon; a number, or a tree with one per leaf
+    refresh_every: so many transitions after which the momentum is drawn anew; None: never
+    """
+
+    gradient: GradientEstimator
+    metric: PositionMetric
+    step_size: Any = None
+    refresh_every: int | None = static(default=None)
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Why it cannot work there, and what to use instead."""
+        return refusal(manifold, self.step_size)
+
+    def init(self, position: Tree, key: Array | None = None) -> MomentumState:
+        """The state at a position, with a random momentum (at rest without a key)."""
+        return MomentumState(position, first_momentum(key, position), self.gradient.init(position), no_count())
+
+    def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
+        """Algorithm 1, the momentum first."""
+        gradient_key, noise_key, probe_key, momentum_key = jax.random.split(key, 4)
+        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        draw = lambda k: trees.normal_like(k, x)
+        r = refreshed(momentum_key, self.refresh_every, state.transitions, state.momentum, draw)
+        estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
+        S = self.metric.root(x, estimate)
+        correction = self.metric.root_divergence(probe_key, x, estimate)
+        noise, clipped = injected_noise(noise_key, h, 1.0, estimate.noise, x)
+        velocity = leaf_matrix.over(leaf_matrix.times, S, r)
+        push = jax.tree.map(lambda s, g, v, w: s * (g - v) + w, h, estimate.gradient, velocity, noise)
+        push = leaf_matrix.over(leaf_matrix.transposed, S, push)
+        r = jax.tree.map(lambda r, p, s, c: r + p + s * c, r, push, h, correction)
+        temperature = trees.dot(r, r) / size(x)
+        velocity = leaf_matrix.over(leaf_matrix.times, S, r)
+        x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
+        info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
+        return MomentumState(x, r, memory, state.transitions + 1), info
