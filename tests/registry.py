@@ -158,7 +158,7 @@ def vmf(kappa: float) -> Callable[[Array], Array]:
 
 def look_along_and_across(kappa: float) -> Callable[[Array], Array]:
     """Cosine, its square, one other coordinate, its square, and the squares of half of the others together."""
-    return lambda p: jnp.stack([p[0], p[0] ** 2, p[1], p[1] ** 2, jnp.sum(p[1 : 1 + (p.size - 1) // 2] ** 2)])
+    return lambda p: jnp.stack([p[0], p[0] ** 2, p[1], p[1] ** 2, jnp.sum(p[1 : 1 + p.size // 2] ** 2)])
 
 
 def vmf_means(d: int, kappa: float) -> Callable[[], np.ndarray]:
@@ -166,7 +166,7 @@ def vmf_means(d: int, kappa: float) -> Callable[[], np.ndarray]:
         w, weight = exact.von_mises_fisher_cosine(d, kappa)
         along, square = weight @ w, weight @ w**2
         other = (1 - square) / (d - 1)
-        return np.array([along, square, 0, other, other * ((d - 1) // 2)])
+        return np.array([along, square, 0, other, other * min(d // 2, d - 1)])
 
     return means
 
@@ -200,7 +200,7 @@ def squares_and_first(p: Array) -> Array:
 
 # --- simplices -------------------------------------------------------------------------------------------------------
 
-TINY = np.array([1e-3, 2e-3, 1.0])
+TINY = np.array([1e-3, 2e-3, 4e-3])
 
 
 def dirichlet(*concentration: float) -> Callable[[Array], Array]:
@@ -278,9 +278,8 @@ TARGETS: dict[str, Law] = {
         means=lambda: np.array([0, SPREAD_100[0] ** 2, 0, SPREAD_100[99] ** 2, 0, 100]),
         functionals=look_at_hundred,
         step=0.45,
-        num_steps=4,
+        num_steps=6,
         walk=0.15,
-        chains=8_000,
     ),
     "affine": Law(
         lambda: Affine(EQUATIONS, OFFSET),
@@ -297,6 +296,7 @@ TARGETS: dict[str, Law] = {
         step=0.8,
         num_steps=3,
         walk=1.5,
+        chains=14_000,
     ),
     "log-positive": Law(
         LogPositive,
@@ -305,6 +305,7 @@ TARGETS: dict[str, Law] = {
         step=0.6,
         num_steps=4,
         walk=1.2,
+        chains=17_000,
         functionals=lambda p: jnp.concatenate([p, p**2, jnp.log(p)]),
     ),
     "ball": Law(
@@ -325,13 +326,14 @@ TARGETS: dict[str, Law] = {
     ),
     "vmf-2": vmf_law(2, 1.0, step=0.9, num_steps=2, walk=2.0),
     "vmf-3": vmf_law(3, 5.0, step=0.5, num_steps=2, walk=0.9),
-    "vmf-100": vmf_law(100, 50.0, step=0.07, num_steps=3, walk=0.02, chains=8_000),
-    "vmf-1000": vmf_law(1000, 700.0, step=0.014, num_steps=4, walk=0.002, chains=4_000),
+    "vmf-100": vmf_law(100, 50.0, step=0.07, num_steps=3, walk=0.02, chains=11_000),
+    "vmf-1000": vmf_law(1000, 700.0, step=0.012, num_steps=4, walk=0.002, chains=7_000),
     "bingham": Law(
         Sphere,
         bingham,
         lambda rng, n: exact.bingham_von_mises_fisher(rng, n, BINGHAM, 0.0),
-        step=0.25,
+        functionals=squares_and_first,
+        step=0.2,
         num_steps=4,
         walk=0.5,
     ),
@@ -340,22 +342,24 @@ TARGETS: dict[str, Law] = {
         bvmf(40.0),
         lambda rng, n: exact.bingham_von_mises_fisher(rng, n, BVMF, 40.0, 0.5),
         functionals=squares_and_first,
-        step=0.1,
-        num_steps=4,
+        step=0.11,
+        num_steps=3,
         walk=0.15,
+        chains=25_000,
     ),
     "bvmf-80": Law(
         Sphere,
         bvmf(80.0),
         lambda rng, n: exact.bingham_von_mises_fisher(rng, n, BVMF, 80.0),
         functionals=squares_and_first,
-        step=0.1,
-        num_steps=4,
+        step=0.11,
+        num_steps=5,
         walk=0.15,
+        chains=25_000,
     ),
-    "simplex": Law(Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.2, num_steps=3, walk=0.35),
+    "simplex": Law(Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=13_000),
     "reflected-simplex": Law(
-        ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25
+        ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=12_000
     ),
     "log-ratio": Law(
         LogRatioSimplex,
@@ -365,15 +369,17 @@ TARGETS: dict[str, Law] = {
         step=0.7,
         num_steps=4,
         walk=1.5,
+        chains=18_000,
     ),
     "log-ratio-tiny": Law(
         lambda: LogRatioSimplex(carry_logs=True),
         dirichlet_of_logs,
         lambda rng, n: exact.log_dirichlet(rng, n, TINY),
         functionals=look_at_logs,
-        step=250.0,
-        num_steps=4,
+        step=200.0,
+        num_steps=5,
         walk=800.0,
+        chains=20_000,
     ),
     "stiefel": Law(
         Stiefel,
@@ -408,6 +414,7 @@ TARGETS: dict[str, Law] = {
         step=0.4,
         num_steps=4,
         walk=0.35,
+        chains=16_000,
     ),
 }
 
