@@ -165,11 +165,22 @@ def test_a_full_disk_leaves_the_previous_checkpoint(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_arrays", full)
         with pytest.raises(
-            CheckpointError, match=r"No space left on device; the previous checkpoint \(number 1\) is still valid"
+            CheckpointError, match=r"No space left on device; the previous checkpoint \(number 2\) is still valid"
         ):
             draws(checkpoint=tmp_path, num_draws=80)
-    assert json.loads((tmp_path / "commit.json").read_text())["number"] == 1
+    assert json.loads((tmp_path / "commit.json").read_text())["number"] == 2
     assert same(draws(checkpoint=tmp_path, num_draws=80), draws(num_draws=80))
+
+
+def test_a_full_disk_under_the_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_bytes", full)
+        with pytest.raises(CheckpointError, match=r"could not write draws .*: No space left on device"):
+            draws(checkpoint=tmp_path)
+    assert same(draws(checkpoint=tmp_path), draws())
 
 
 def test_early_stop_and_checkpoint(tmp_path: Path) -> None:

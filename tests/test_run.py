@@ -105,7 +105,7 @@ class PressOnce:
 
 
 def test_ctrl_c_keeps_what_was_drawn() -> None:
-    with pytest.warns(OrthodromeWarning, match="interrupted after"):
+    with pytest.warns(OrthodromeWarning, match="interrupted in draws after"):
         tree = draws(PythonWalk(event=PressOnce(40)), num_draws=2000)
     assert tree.attrs["interrupted"] == 1
     done = tree.posterior.sizes["draw"]

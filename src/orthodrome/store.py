@@ -91,8 +91,14 @@ class DiskDraws:
         for name, values in arrays.items():
             part = values[:, begin : begin + self.rows]
             path = block_path(self.path / name, block, values.ndim)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            files.write_bytes(path, _padded(part, self.rows).tobytes())
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files.write_bytes(path, _padded(part, self.rows).tobytes())
+            except OSError as error:
+                raise CheckpointError(
+                    f"could not write draws to {path}: {error.strerror or error}; the last checkpoint, if any, is still "
+                    "valid: make room and call `sample` again"
+                ) from error
             self.unsettled.append(path)
 
     def finish(self, attrs: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The sampler's settings: do they fit each other, the space and the data?
 
-A sampler may have a method `supports(manifold) -> str | None`: why it cannot work there, and what to use instead.
+A sampler may have a method `supports(manifold) -> str | None`: why it cannot work there, and what to use instead. A
+sampler or an estimator may have `problem() -> str | None`: what is wrong with its own settings.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ def check_sampler(sampler: Any, positions: Tree) -> None:
         problem = supports(part, manifold) if supports is not None else None
         if problem is not None:
             raise Unsupported(f"{type(part).__name__} does not work on {describe(manifold)}: {problem}")
+        own = getattr(type(part), "problem", None)
+        if own is not None and (problem := own(part)) is not None:
+            raise BadInput(f"{type(part).__name__}: {problem}")
         settings = fields(part)
         _check_step(settings.get("step_size"), one, manifold)
         _check_count("num_steps", settings.get("num_steps"))

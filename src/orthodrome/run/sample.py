@@ -121,6 +121,8 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
         held.finish(attributes(conductor, "diverged", time.time() - began))
         failure.draws = held.tree()
         raise
+    if saved is not None and saved.number == 0:
+        saved.commit(standing)  # a store that looks finished must never be without a commit
     if held.count:
         held.finish(attributes(conductor, reason, time.time() - began))
     if saved is not None:
@@ -151,7 +153,9 @@ def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
     """Warn that the draws are fewer than asked for; with none at all there is nothing to return."""
     if not conductor.draws.count:
         raise KeyboardInterrupt
-    text = f"interrupted after {standing.done} of {conductor.plan.num_draws} draws, which are kept"
+    plan, phase = conductor.plan, standing.phase
+    planned = plan.num_draws if phase == "draws" else plan.num_warmup
+    text = f"interrupted in {phase} after {standing.done} of {planned}, which are kept"
     warnings.warn(text, OrthodromeWarning, stacklevel=4)
 
 

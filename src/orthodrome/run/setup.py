@@ -13,7 +13,8 @@ from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.run.engine import Engine, new_engine, new_key
 from orthodrome.run.start import Look, bytes_per_draw, first_states
-from orthodrome.samplers.adapted import Adapted, needs_tuning
+from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
+from orthodrome.samplers.stochastic_tuning import StochasticAdapted
 
 
 class Plan(NamedTuple):
@@ -39,7 +40,7 @@ class Setup(NamedTuple):
     @property
     def tunes(self) -> bool:
         """Whether the warm-up tunes."""
-        return isinstance(self.sampler, Adapted)
+        return isinstance(self.sampler, Adapted | StochasticAdapted)
 
     def inner(self, state: Any) -> Any:
         """The state of the draws, from a state of the warm-up."""
@@ -67,7 +68,7 @@ def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
 def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
     """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
     pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
-    if isinstance(sampler, Adapted):
+    if isinstance(sampler, Adapted | StochasticAdapted):
         return dataclasses.replace(sampler, pool=pool, num_warmup=plan.num_warmup)
     if not _tunable(sampler):
         return sampler
@@ -76,7 +77,7 @@ def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
             f"{type(sampler).__name__} has no step_size (or num_steps), which the warm-up would learn, but num_warmup "
             "is 0; set it by hand or give num_warmup=1000"
         )
-    return Adapted(sampler, plan.num_warmup, pool=pool)
+    return adapted_for(sampler, plan.num_warmup, pool)
 
 
 def _tunable(sampler: Any) -> bool:
