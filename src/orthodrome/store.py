@@ -96,8 +96,8 @@ class DiskDraws:
                 files.write_bytes(path, _padded(part, self.rows).tobytes())
             except OSError as error:
                 raise CheckpointError(
-                    f"could not write draws to {path}: {error.strerror or error}; the last checkpoint, if any, is still "
-                    "valid: make room and call `sample` again"
+                    f"could not write draws to {path}: {error.strerror or error}; the last checkpoint, if any, is "
+                    "still valid: make room and call `sample` again"
                 ) from error
             self.unsettled.append(path)
 
