@@ -16,7 +16,9 @@ Floats = npt.NDArray[np.float64]
 Generator = np.random.Generator
 
 
-def rejection(rng: Generator, n: int, propose: Callable[[int], Floats], log_accept: Callable[[Floats], Floats]) -> Floats:
+def rejection(
+    rng: Generator, n: int, propose: Callable[[int], Floats], log_accept: Callable[[Floats], Floats]
+) -> Floats:
     """The proposals that are kept, n of them."""
     kept: list[Floats] = []
     while sum(map(len, kept)) < n:
@@ -124,7 +126,9 @@ def truncated_normal_in_ball(rng: Generator, n: int, mean: Floats, sd: float) ->
 
 def truncated_normal_in_box(rng: Generator, n: int, mean: Floats, sd: Floats, lower: Floats, upper: Floats) -> Floats:
     """Independent truncated normals."""
-    return stats.truncnorm.rvs((lower - mean) / sd, (upper - mean) / sd, mean, sd, size=(n, len(mean)), random_state=rng)
+    return stats.truncnorm.rvs(
+        (lower - mean) / sd, (upper - mean) / sd, mean, sd, size=(n, len(mean)), random_state=rng
+    )
 
 
 def conditional_normal(rng: Generator, n: int, mean: Floats, sd: Floats, a: Floats, b: Floats) -> Floats:

@@ -41,7 +41,7 @@ from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.random_walk import RandomWalk
 from orthodrome.targets import Target
 
-__all__ = ["ESTIMATORS", "MANIFOLDS", "SAMPLERS", "TARGETS", "Law"]
+__all__ = ["ESTIMATORS", "MANIFOLDS", "ONE_PER_MANIFOLD", "SAMPLERS", "TARGETS", "Law"]
 
 NUM_REFERENCE = 400_000
 
@@ -357,7 +357,9 @@ TARGETS: dict[str, Law] = {
         walk=0.15,
         chains=25_000,
     ),
-    "simplex": Law(Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=13_000),
+    "simplex": Law(
+        Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=13_000
+    ),
     "reflected-simplex": Law(
         ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=12_000
     ),
@@ -417,6 +419,12 @@ TARGETS: dict[str, Law] = {
         chains=16_000,
     ),
 }
+
+ONE_PER_MANIFOLD = (
+    "gaussian-1 affine positive log-positive ball box vmf-3 simplex reflected-simplex log-ratio stiefel rotation "
+    "level-torus product"
+).split()
+"""The laws that the fast suite takes with every sampler."""
 
 
 def hmc(law: Law) -> GeodesicHMC:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from registry import ESTIMATORS, SAMPLERS, TARGETS, Law
+from registry import ESTIMATORS, ONE_PER_MANIFOLD, SAMPLERS, TARGETS, Law
 
 from orthodrome import trees
 from orthodrome.gradients.estimator import GradientEstimator
@@ -77,7 +77,11 @@ def test_chains_in_a_vmap_are_chains_in_a_loop(sampler: str) -> None:
         together = jax.vmap(one_step, in_axes=(None, 0, 0))(kernel, jnp.arange(8), x)
         for i in range(8):
             alone = one_step(kernel, i, x[i])
-            jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12), alone, jax.tree.map(lambda a, i=i: a[i], together))
+            jax.tree.map(
+                partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12),
+                alone,
+                jax.tree.map(lambda a, i=i: a[i], together),
+            )
         assert np.unique(np.asarray(together[0].position)[:, 0]).size == 8
 
 
@@ -111,7 +115,9 @@ def kernel_fields(kernel: Any, **changes: Any) -> list[Any]:
     return [changes.get(name, getattr(kernel, name)) for name in kernel.__dataclass_fields__]
 
 
-@pytest.mark.parametrize("name", [name for name in TARGETS if not name.startswith("vmf-1000")])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in ONE_PER_MANIFOLD else [pytest.mark.slow]) for n in TARGETS]
+)
 def test_the_way_back(name: str) -> None:
     """Turn the velocity round after a trajectory: it ends where it began, to rounding; the energy is kept to O(h^2)."""
     with jax.enable_x64(True):
@@ -130,14 +136,21 @@ def test_the_way_back(name: str) -> None:
 
 
 def there_and_back(gradient: Any, h: float, num_steps: int, x: Any) -> Any:
+    """Position, first velocity and last, distance travelled and change of energy, chain by chain."""
+
     def one(chain: jax.Array, x: Any) -> Any:
         v = gradient.manifold.random_velocity(jax.random.fold_in(jax.random.key(2), chain), x)
         estimate, _ = gradient.estimate(None, x, None)
         first = Point(x, v, estimate.logdensity, estimate.gradient)
-        tree = jax.tree.map(lambda leaf: jnp.asarray(h, leaf.dtype), x)
-        go = lambda point: jax.lax.fori_loop(0, num_steps, lambda _, p: leapfrog(gradient, p, tree), point)
-        far = go(first)
-        home = go(far._replace(velocity=trees.negate(far.velocity)))
+        steps = jax.tree.map(lambda leaf: jnp.asarray(h, leaf.dtype), x)
+
+        def advance(point: Point, i: jax.Array) -> tuple[Point, Point]:
+            turned = point._replace(velocity=trees.negate(point.velocity))
+            point = leapfrog(gradient, trees.where(i == num_steps, turned, point), steps)
+            return point, point
+
+        home, way = jax.lax.scan(advance, first, jnp.arange(2 * num_steps))
+        far = jax.tree.map(lambda leaf: leaf[num_steps - 1], way)
         apart = trees.subtract(far.position, x)
         return home.position, v, home.velocity, jnp.sqrt(trees.dot(apart, apart)), energy(far) - energy(first)
 
@@ -182,7 +195,10 @@ def test_blackjax_loop_runs_it(sampler: str) -> None:
     kernel = SAMPLERS[sampler](law)
     algorithm = blackjax.base.SamplingAlgorithm(kernel.init, kernel.step)
     state, (states, _) = blackjax.util.run_inference_algorithm(
-        rng_key=jax.random.key(0), inference_algorithm=algorithm, num_steps=10, initial_position=jnp.asarray([0.6, 0.8, 0.0])
+        rng_key=jax.random.key(0),
+        inference_algorithm=algorithm,
+        num_steps=10,
+        initial_position=jnp.asarray([0.6, 0.8, 0.0]),
     )
     assert states.position.shape == (10, 3)
     np.testing.assert_array_equal(states.position[-1], state.position)

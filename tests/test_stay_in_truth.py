@@ -10,13 +10,9 @@ import itertools
 
 import jax
 import pytest
-from registry import SAMPLERS, TARGETS
+from registry import ONE_PER_MANIFOLD, SAMPLERS, TARGETS
 from truth import LARGEST_BIAS, verdict
 
-ONE_PER_MANIFOLD = (
-    "gaussian-1 affine positive log-positive ball box vmf-3 simplex reflected-simplex log-ratio stiefel rotation "
-    "level-torus product"
-).split()
 ALSO_FAST = {
     ("GeodesicHMC", "gaussian-100"),
     ("GeodesicHMC", "vmf-100"),

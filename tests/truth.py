@@ -57,7 +57,9 @@ def run(law: Law, sampler: Any, key: jax.Array, start: Any, num_steps: int) -> t
             state, info = sampler.step(jax.random.fold_in(key, t), state)
             return state, (law.values(sampler.manifold.to_user(state.position)), info.acceptance_rate)
 
-        first = jax.tree.map(lambda a: jax.lax.convert_element_type(a, a.dtype), sampler.init(sampler.manifold.from_user(p)))
+        first = jax.tree.map(
+            lambda a: jax.lax.convert_element_type(a, a.dtype), sampler.init(sampler.manifold.from_user(p))
+        )
         _, (values, acceptance) = jax.lax.scan(step, first, jnp.arange(num_steps))
         return jnp.mean(values[num_steps // 4 :], axis=0), jnp.mean(acceptance)
 
