@@ -1,6 +1,7 @@
 """Wrong samplers that the tests must catch, next to the right one written plainly from the paper.
 
-`PlainHMC` is Byrne & Girolami's Algorithm 1 in a dozen lines, independent of the package's leapfrog; `defect` names what is wrong with it:
+`PlainHMC` is Byrne & Girolami's Algorithm 1 in a dozen lines, independent of the package's leapfrog; `defect`
+names what is wrong with it:
 
     ""                     nothing
     "no projection"        velocity and gradients keep their normal parts

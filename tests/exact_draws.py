@@ -1,7 +1,8 @@
-"""Exact draws for the tests, in NumPy: rejection, inverse distribution functions on grids and known parametrisations.
+"""Exact draws for the tests, in NumPy: rejection, inverse distribution functions on grids and known
+parametrisations.
 
-Nothing here uses the package: a mistake in its own exact draws cannot hide a mistake in a sampler. Every function takes a
-`numpy.random.Generator` and the number of draws, and returns float64.
+Nothing here uses the package: a mistake in its own exact draws cannot hide a mistake in a sampler. Every
+function takes a `numpy.random.Generator` and the number of draws, and returns float64.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def uniform_directions(rng: Generator, n: int, d: int) -> Floats:
 
 
 def von_mises_fisher_cosine(d: int, kappa: float, size: int = 200_001) -> tuple[Floats, Floats]:
-    """A grid of cosines w and their weights: density (1 - w^2)^((d - 3) / 2) exp(kappa w), by the angle to stay finite at d = 2."""
+    """A grid of cosines w and their weights: density (1 - w^2)^((d - 3) / 2) exp(kappa w), by the angle to stay
+    finite at d = 2.
+    """
     angle = (np.arange(size) + 0.5) * np.pi / size
     log_weight = (d - 2) * np.log(np.sin(angle)) + kappa * np.cos(angle)
     weight = np.exp(log_weight - log_weight.max())
@@ -52,7 +55,8 @@ def von_mises_fisher(rng: Generator, n: int, d: int, kappa: float) -> Floats:
 def bingham_von_mises_fisher(rng: Generator, n: int, a: Floats, c: float, tangency: float = 1.0) -> Floats:
     """exp(sum a_i x_i^2 + c x_0), by an angular central Gaussian envelope (Kent, Ganeiber & Mardia 2018).
 
-    c x_0 <= c (x_0^2 / (2 t) + t / 2) gives a Bingham law above it, and that has an envelope exp(-x'Bx) <= const (x'Wx)^(-q/2).
+    c x_0 <= c (x_0^2 / (2 t) + t / 2) gives a Bingham law above it, and that has an envelope exp(-x'Bx) <=
+    const (x'Wx)^(-q/2).
     """
     q, above = len(a), np.array(a, float)
     above[0] += c / (2 * tangency)

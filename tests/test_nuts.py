@@ -8,18 +8,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import stats
+
 from controls import CappedByStart
 from exact_draws import uniform_directions
-from registry import SAMPLERS, TARGETS
-from scipy import stats
-from truth import LARGEST_BIAS, THRESHOLD
-
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.samplers import u_turn
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.u_turn import End
 from orthodrome.targets import Target
+from registry import SAMPLERS, TARGETS
+from truth import LARGEST_BIAS, THRESHOLD
 
 MAX_DEPTH = 6
 
@@ -201,7 +201,8 @@ def which_bin(p: np.ndarray) -> np.ndarray:
 def asymmetry(sampler: Any, num_chains: int, seed: int) -> float:
     """The p-value of symmetric counts of (bin before, bin after) from stationarity on the circle.
 
-    The two cells of a pair are equal in law under detailed balance: (n_ij - n_ji)^2 / (n_ij + n_ji) is chi-square(1), pair by pair.
+    The two cells of a pair are equal in law under detailed balance: (n_ij - n_ji)^2 / (n_ij + n_ji) is chi-
+    square(1), pair by pair.
     """
     start = jnp.asarray(TARGETS["vmf-2"].exact_draws(num_chains, 7), "float32")
     step = lambda c, x: sampler.step(jax.random.fold_in(jax.random.key(seed), c), sampler.init(x))[0].position
@@ -240,10 +241,11 @@ def nearly_uniform(p: jax.Array) -> jax.Array:
 
 
 def test_twenty_spheres_near_the_uniform_law() -> None:
-    """Orbits close at incommensurate times; half a turn is 2.2 long, 8 leaves. Deep trees are rare, and the law is right.
+    """Orbits close at incommensurate times; half a turn is 2.2 long, 8 leaves. Deep trees are rare, and the law is
+    right.
 
-    E p_0 = 0.05 / 3 and E p_i^2 = 1/3 per sphere (to 1e-4). Seen with 98 %: 2 % of a standard deviation of each, because
-    the twenty spheres are alike.
+    E p_0 = 0.05 / 3 and E p_i^2 = 1/3 per sphere (to 1e-4). Seen with 98 %: 2 % of a standard deviation of
+    each, because the twenty spheres are alike.
     """
     sampler = GeodesicNUTS(FullGradient(Target(Sphere(), nearly_uniform)), 0.3, max_depth=7)
     chains, steps, like = 300, 10, jax.ShapeDtypeStruct((20, 3), "float32")

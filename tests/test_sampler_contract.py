@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from registry import ESTIMATORS, ONE_PER_MANIFOLD, SAMPLERS, TARGETS, Law
 
 from orthodrome import trees
 from orthodrome.gradients.estimator import GradientEstimator
@@ -19,6 +18,7 @@ from orthodrome.manifolds import Euclidean, Positive, Product, Sphere
 from orthodrome.samplers.leapfrog import Point, energy, leapfrog
 from orthodrome.samplers.sampler import Sampler
 from orthodrome.targets import Posterior, Target
+from registry import ESTIMATORS, ONE_PER_MANIFOLD, SAMPLERS, TARGETS, Law
 
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
 
@@ -119,7 +119,9 @@ def kernel_fields(kernel: Any, **changes: Any) -> list[Any]:
     "name", [pytest.param(n, marks=[] if n in ONE_PER_MANIFOLD else [pytest.mark.slow]) for n in TARGETS]
 )
 def test_the_way_back(name: str) -> None:
-    """Turn the velocity round after a trajectory: it ends where it began, to rounding; the energy is kept to O(h^2)."""
+    """Turn the velocity round after a trajectory: it ends where it began, to rounding; the energy is kept to
+    O(h^2).
+    """
     with jax.enable_x64(True):
         law = TARGETS[name]
         gradient = FullGradient(law.target())

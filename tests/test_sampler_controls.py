@@ -1,18 +1,20 @@
-"""Wrong samplers must fail the test that the right ones pass: each defect of `controls`, and laws that are off by 3 %."""
+"""Wrong samplers must fail the test that the right ones pass: each defect of `controls`, and laws that are off by
+3 %.
+"""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from controls import DEFECTS, CappedByStart, PlainHMC, WithoutMeasure
-from registry import TARGETS, Law
-from truth import LARGEST_BIAS, THRESHOLD, verdict
 
+from controls import DEFECTS, CappedByStart, PlainHMC, WithoutMeasure
 from orthodrome.gradients.full import FullGradient
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
+from registry import TARGETS, Law
+from truth import LARGEST_BIAS, THRESHOLD, verdict
 
 
 def test_the_algorithm_written_plainly_passes() -> None:
@@ -44,7 +46,9 @@ def test_a_cap_by_the_start_state_is_caught() -> None:
 
 @pytest.mark.parametrize("name", ["gaussian-1", "vmf-3", "rotation"])
 def test_a_law_off_by_three_per_cent_is_caught(name: str) -> None:
-    """exp(e f) pi has the mean E f + e var f to first order: e = 0.03 / sd f shifts it by 3 % of a standard deviation."""
+    """exp(e f) pi has the mean E f + e var f to first order: e = 0.03 / sd f shifts it by 3 % of a standard
+    deviation.
+    """
     law = TARGETS[name]
     tilt = float(LARGEST_BIAS / law.reference()[2][0])
     target = Target(law.manifold(), tilted_by(law, tilt))

@@ -1,7 +1,8 @@
 """Every sampler on every manifold leaves its exact law alone (the test is in `truth`).
 
-The fast suite takes every (sampler, manifold) once, in one precision; the slow one the full matrix in both. What each test can see, at
-most 3 % of a standard deviation in any functional, is computed and asserted; a bias of that size in every functional fails it.
+The fast suite takes every (sampler, manifold) once, in one precision; the slow one the full matrix in both.
+What each test can see, at most 3 % of a standard deviation in any functional, is computed and asserted; a bias
+of that size in every functional fails it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import itertools
 
 import jax
 import pytest
+
 from registry import ONE_PER_MANIFOLD, SAMPLERS, TARGETS
 from truth import LARGEST_BIAS, verdict
 

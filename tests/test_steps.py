@@ -1,7 +1,7 @@
 """Step sizes are changes of units: per leaf, per element, by a dense or a low-rank map.
 
-The reference is always a change of variables made by hand, with the same keys: x = L y turns a run with the map L into one with a
-plain number. Equal to 1e-9 in float64, so any misplaced factor is seen.
+The reference is always a change of variables made by hand, with the same keys: x = L y turns a run with the map
+L into one with a plain number. Equal to 1e-9 in float64, so any misplaced factor is seen.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Stay in the truth: the test that every exact sampler takes.
 
-Chains start at independent exact draws and take NUM_STEPS transitions. If the kernel is right, every state on the way has the exact
-law; so the mean of a functional over the last three quarters of a chain's states has the exact mean, and its standard error
-comes from the chains, which are independent:
+Chains start at independent exact draws and take NUM_STEPS transitions. If the kernel is right, every state on
+the way has the exact law; so the mean of a functional over the last three quarters of a chain's states has the
+exact mean, and its standard error comes from the chains, which are independent:
 
     z = (mean over chains and states - exact mean) / standard error.
 
-No burn-in, no mixing assumption, no tolerance. `THRESHOLD` is Bonferroni over some 1,000 functionals at a level of 1 % for
-the whole suite (two-sided 1e-5: 4.4). A bias of (THRESHOLD + 2) standard errors is seen with probability 98 %; the tests
-assert that this is at most LARGEST_BIAS = 3 % of the functional's standard deviation.
+No burn-in, no mixing assumption, no tolerance. `THRESHOLD` is Bonferroni over some 1,000 functionals at a level
+of 1 % for the whole suite (two-sided 1e-5: 4.4). A bias of (THRESHOLD + 2) standard errors is seen with
+probability 98 %; the tests assert that this is at most LARGEST_BIAS = 3 % of the functional's standard
+deviation.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from registry import Law
 
 NUM_STEPS = 20
