@@ -26,8 +26,11 @@ from orthodrome.pytree import pytree, replace, static
 from orthodrome.samplers import dual_averaging, scales, trajectory_length
 from orthodrome.samplers.dual_averaging import DualAveraging
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.gsgnht import GSGNHT
 from orthodrome.samplers.metrics import Metric
 from orthodrome.samplers.random_walk import RandomWalk
+from orthodrome.samplers.sggmc import SGGMC
+from orthodrome.samplers.stochastic_tuning import StochasticAdapted
 from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, Curve
 
 WINDOWS = (5, 15, 35, 65)
@@ -204,6 +207,14 @@ def _room(most: float, unit: Any) -> Array:
 
 def needs_tuning(sampler: Any) -> bool:
     """Whether `sample` must wrap this sampler in `Adapted`."""
-    if isinstance(sampler, Adapted):
+    if isinstance(sampler, Adapted | StochasticAdapted):
         return False
-    return sampler.step_size is None or (isinstance(sampler, GeodesicHMC) and sampler.num_steps is None)
+    no_friction = isinstance(sampler, SGGMC | GSGNHT) and sampler.friction is None
+    no_length = isinstance(sampler, GeodesicHMC) and sampler.num_steps is None
+    return sampler.step_size is None or no_friction or no_length
+
+
+def adapted_for(sampler: Any, num_warmup: int, pool: tuple[str, ...]) -> Adapted | StochasticAdapted:
+    """The sampler, wrapped in what tunes its kind."""
+    stochastic = isinstance(sampler, SGGMC | GSGNHT)
+    return (StochasticAdapted if stochastic else Adapted)(sampler, num_warmup, pool=pool)

@@ -58,8 +58,9 @@ class GSGNHTInfo(NamedTuple):
 class GSGNHT:
     """A thermostat along geodesics with stochastic gradients, on any manifold.
 
-    friction: C, one number: what the noise is injected for, and where the thermostat starts; None: learnt in warm-up
-    thermostat_mass: how slowly xi moves; 1 is the paper's
+    friction: C, what the noise is injected for, and where the thermostat starts; None: learnt in warm-up. With one per
+        leaf (C_i, of mean C) leaf i has the friction xi C_i / C, and counts with that factor in d xi
+    thermostat_mass: how slowly xi moves; 1 is the paper's (with a learnt friction: in units of 1/C^2)
     gradient, step_size, num_steps, order (over A, B and O), reuse_batch: as in `SGGMC`
     """
 
@@ -81,13 +82,12 @@ class GSGNHT:
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        return word_problem(self.order, self.letters) or stochastic.friction_problem(self.friction, scalar=True)
+        return word_problem(self.order, self.letters) or stochastic.friction_problem(self.friction, matrix=False)
 
     def init(self, position: Tree, key: Array | None = None) -> GSGNHTState:
         """At an embedded position, with a random velocity; the thermostat at the friction."""
         velocity = stochastic.first_velocity(self.manifold, position, key)
-        thermostat = jnp.asarray(self.friction, trees.real_dtype(position))
-        return GSGNHTState(position, velocity, thermostat, self.gradient.init(position))
+        return GSGNHTState(position, velocity, self._mean_friction(position), self.gradient.init(position))
 
     def step(self, key: Array, state: GSGNHTState) -> tuple[GSGNHTState, GSGNHTInfo]:
         """`num_steps` words."""
@@ -95,14 +95,16 @@ class GSGNHT:
         manifold = self.manifold
         h = steps.per_leaf(self.step_size, state.position)
         friction = stochastic.friction_tree(self.friction, state.position)
+        mean = self._mean_friction(state.position)
+        share_of = jax.tree.map(lambda c: c / mean.astype(c.dtype), friction)
 
         def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
             x, v, xi, part = phase.position, phase.velocity, phase.thermostat, splitting.times(h, share)
             if name == "A":
-                xi = xi + self._heat(x, v, part)
+                xi = xi + self._heat(x, v, jax.tree.map(lambda r, s: r * duration(s), share_of, part))
                 x, v = splitting.flow(manifold, x, v, part)
             elif name == "B":
-                v = splitting.damp(manifold, x, v, stochastic.friction_tree(xi, x), part)
+                v = splitting.damp(manifold, x, v, jax.tree.map(lambda r: r * xi.astype(r.dtype), share_of), part)
             else:
                 own, noise_key = jax.random.split(key)
                 return stochastic.kicked(
@@ -116,26 +118,39 @@ class GSGNHT:
         info = GSGNHTInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused, end.thermostat)
         return GSGNHTState(end.position, end.velocity, end.thermostat, end.memory), info
 
-    def _heat(self, x: Tree, v: Tree, h: Tree) -> Array:
+    def _heat(self, x: Tree, v: Tree, times: Tree) -> Array:
         """sum_i eps_i (v_i.v_i - m_i) / (mass m)."""
 
-        def leaf(m: Manifold, a: Array, w: Array, s: Any) -> Array:
-            t = duration(s)
+        def leaf(m: Manifold, a: Array, w: Array, t: Array) -> Array:
             return jnp.sum(t * w**2) - jnp.mean(t) * m.dimension(a)
 
         dtype = trees.real_dtype(x)
-        heats = [jnp.asarray(heat, dtype) for heat in jax.tree.leaves(per_leaf(self.manifold, leaf, x, v, h))]
+        heats = [jnp.asarray(heat, dtype) for heat in jax.tree.leaves(per_leaf(self.manifold, leaf, x, v, times))]
         return sum(heats) / (self.thermostat_mass * max(1, self.manifold.dimension(x)))
 
-    def expected_temperature(self, position: Tree) -> float:
+    def _mean_friction(self, position: Tree) -> Array:
+        """C: the frictions of the leaves, averaged over the numbers of the position."""
+        friction = jax.tree.leaves(stochastic.friction_tree(self.friction, position))
+        leaves, dtype = jax.tree.leaves(position), trees.real_dtype(position)
+        total = sum(jnp.mean(c).astype(dtype) * x.size for c, x in zip(friction, leaves, strict=True))
+        return total / sum(x.size for x in leaves)
+
+    def restarted(self, state: GSGNHTState) -> GSGNHTState:
+        """The thermostat back at the friction, which a change of settings has moved."""
+        return state._replace(thermostat=self._mean_friction(state.position))
+
+    def expected_temperature(self, position: Tree) -> Array:
         """The thermostat holds v.v/m at one."""
-        return 1.0
+        return jnp.ones((), trees.real_dtype(position))
+
+    def bears_noise(self, told: bool) -> bool:
+        """The thermostat makes up for the gradient's noise, told or not."""
+        return True
 
     def tuned(self, step_size: Tree, friction: Tree) -> GSGNHT:
-        """With what was learnt, where nothing was set; one friction, the smallest of the leaves'."""
-        smallest = jnp.min(jnp.stack([jnp.min(jnp.asarray(c)) for c in jax.tree.leaves(friction)]))
-        return replace(
-            self,
-            step_size=step_size if self.step_size is None else self.step_size,
-            friction=smallest if self.friction is None else self.friction,
-        )
+        """With what was learnt, where nothing was set; the thermostat as fast as the friction."""
+        tuned = replace(self, step_size=step_size) if self.step_size is None else self
+        if self.friction is not None:
+            return tuned
+        tuned = replace(tuned, friction=friction)
+        return replace(tuned, thermostat_mass=self.thermostat_mass / tuned._mean_friction(step_size) ** 2)

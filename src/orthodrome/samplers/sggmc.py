@@ -117,9 +117,17 @@ class SGGMC:
         info = SGGMCInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused)
         return SGGMCState(end.position, end.velocity, end.memory), info
 
-    def expected_temperature(self, position: Tree) -> float:
+    def expected_temperature(self, position: Tree) -> Array:
         """The scheme's own v.v/m (erratum c-10)."""
         return stochastic.expected_temperature(self.order, self.step_size, self.friction, position)
+
+    def restarted(self, state: SGGMCState) -> SGGMCState:
+        """The state without what a change of settings makes stale: nothing."""
+        return state
+
+    def bears_noise(self, told: bool) -> bool:
+        """Whether it makes up for the gradient's noise, given whether the estimator tells V."""
+        return told and "O" in self.order
 
     def tuned(self, step_size: Tree, friction: Tree) -> SGGMC:
         """With what was learnt, where nothing was set."""

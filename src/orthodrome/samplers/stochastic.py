@@ -85,13 +85,13 @@ def friction_tree(friction: Any, position: Tree) -> Tree:
     return jax.tree.unflatten(jax.tree.structure(position), spread(friction, position))
 
 
-def friction_problem(friction: Any, scalar: bool = False) -> str | None:
+def friction_problem(friction: Any, matrix: bool = True) -> str | None:
     """A friction that cannot be."""
     for c in jax.tree.leaves(friction, is_leaf=is_noise):
         if c is None:
             continue
-        if scalar and (isinstance(c, MatrixFriction) or np.ndim(c) > 0):
-            return "friction must be one number: the thermostat is"
+        if not matrix and isinstance(c, MatrixFriction):
+            return "the thermostat is one number, and so must be the friction of a leaf (or of an element)"
         values = np.linalg.eigvalsh(np.asarray(c.matrix)) if isinstance(c, MatrixFriction) else np.asarray(c)
         if not np.all(np.isfinite(values)) or not np.all(values > 0):
             least = float(np.min(values))
@@ -99,16 +99,17 @@ def friction_problem(friction: Any, scalar: bool = False) -> str | None:
     return None
 
 
-def expected_temperature(order: str, step_size: Any, friction: Any, position: Tree) -> float:
-    """The scheme's own v.v/m, averaged over the numbers of the position (plain Python, between phases)."""
+def expected_temperature(order: str, step_size: Any, friction: Any, position: Tree) -> Array:
+    """The scheme's own v.v/m, averaged over the numbers of the position."""
     h = jax.tree.leaves(steps.per_leaf(step_size, position), is_leaf=steps.is_step)
     leaves = jax.tree.leaves(position)
-    means = [np.mean(own_temperature(order, _rate(c, s))) for c, s in zip(spread(friction, position), h, strict=True)]
-    return float(np.average(means, weights=[x.size for x in leaves]))
+    means = [jnp.mean(own_temperature(order, _rate(c, s))) for c, s in zip(spread(friction, position), h, strict=True)]
+    dtype = trees.real_dtype(position)
+    return sum(jnp.asarray(m, dtype) * x.size for m, x in zip(means, leaves, strict=True)) / sum(x.size for x in leaves)
 
 
-def _rate(friction: Any, h: Any) -> np.ndarray:
+def _rate(friction: Any, h: Any) -> Array:
     """C h, for each element or eigenvalue."""
     if isinstance(friction, MatrixFriction):
-        return np.linalg.eigvalsh(np.asarray(budget(friction, duration(h)).matrix)) / 2
-    return np.asarray(friction * duration(h), float)
+        return jnp.linalg.eigvalsh(budget(friction, duration(h)).matrix) / 2
+    return jnp.asarray(friction * duration(h))

@@ -48,6 +48,12 @@ class Streamed:
         """The space of the position."""
         return self.sampler.manifold
 
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        if self.sampler.step_size is None:
+            return f"{type(self.sampler).__name__} inside has no step_size; nothing is learnt from a stream: set it"
+        return None
+
     def init(self, position: Tree, key: Array | None = None) -> StreamedState:
         """At an embedded position."""
         return StreamedState(_init(self.sampler, position, key), jnp.zeros((), jnp.int32))

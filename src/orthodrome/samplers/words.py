@@ -80,11 +80,11 @@ def _inner(
     return apply(last, last_key, phase, length)
 
 
-def own_temperature(order: str, rate: Any) -> Any:
+def own_temperature(order: str, rate: Array) -> Array:
     """E v^2 of the word without a potential, for the rate C h (a number or an array)."""
-    a, b = np.ones_like(np.asarray(rate, float)), np.zeros_like(np.asarray(rate, float))
+    a, b = jnp.ones_like(rate), jnp.zeros_like(rate)
     for letter, share in shares(order):
-        kept = np.exp(-2 * np.asarray(rate) * share) if letter in "BU" else 1.0
-        added = {"O": 2 * np.asarray(rate) * share, "U": 1 - kept}.get(letter, 0.0)
-        a, b = kept * a, kept * b + added
-    return b / np.maximum(1 - a, 1e-300)
+        lost = -jnp.expm1(-2 * rate * share) if letter in "BU" else jnp.zeros_like(rate)
+        added = {"O": 2 * rate * share, "U": lost}.get(letter, jnp.zeros_like(rate))
+        a, b = (1 - lost) * a, (1 - lost) * b + added
+    return b / (1 - a)
