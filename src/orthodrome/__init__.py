@@ -34,7 +34,26 @@ if TYPE_CHECKING:
     from orthodrome.errors import OrthodromeError as OrthodromeError
     from orthodrome.errors import OrthodromeWarning as OrthodromeWarning
     from orthodrome.errors import Unsupported as Unsupported
+    from orthodrome.gradients import SVRG as SVRG
+    from orthodrome.gradients import BatchGradient as BatchGradient
+    from orthodrome.gradients import ControlVariate as ControlVariate
+    from orthodrome.gradients import DiagonalForm as DiagonalForm
+    from orthodrome.gradients import EmpiricalFisher as EmpiricalFisher
+    from orthodrome.gradients import FullForm as FullForm
     from orthodrome.gradients import FullGradient as FullGradient
+    from orthodrome.gradients import FullNoise as FullNoise
+    from orthodrome.gradients import GivenNoise as GivenNoise
+    from orthodrome.gradients import LatentGradient as LatentGradient
+    from orthodrome.gradients import LatentPosterior as LatentPosterior
+    from orthodrome.gradients import LowRankForm as LowRankForm
+    from orthodrome.gradients import LowRankNoise as LowRankNoise
+    from orthodrome.gradients import MatrixFriction as MatrixFriction
+    from orthodrome.gradients import Minibatch as Minibatch
+    from orthodrome.gradients import NoiseFunction as NoiseFunction
+    from orthodrome.gradients import NoisyGradient as NoisyGradient
+    from orthodrome.gradients import NoNoise as NoNoise
+    from orthodrome.gradients import ScalarForm as ScalarForm
+    from orthodrome.gradients import TemperedGradient as TemperedGradient
     from orthodrome.manifolds import Affine as Affine
     from orthodrome.manifolds import Ball as Ball
     from orthodrome.manifolds import Box as Box
@@ -53,12 +72,21 @@ if TYPE_CHECKING:
     from orthodrome.parallel import use_cores as use_cores
     from orthodrome.run import Stop as Stop
     from orthodrome.run import sample as sample
+    from orthodrome.samplers import GSGNHT as GSGNHT
+    from orthodrome.samplers import SGGMC as SGGMC
     from orthodrome.samplers import Adapted as Adapted
     from orthodrome.samplers import DenseMetric as DenseMetric
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
     from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
     from orthodrome.samplers import LowRankMetric as LowRankMetric
     from orthodrome.samplers import RandomWalk as RandomWalk
+    from orthodrome.samplers import Scheduled as Scheduled
+    from orthodrome.samplers import StochasticAdapted as StochasticAdapted
+    from orthodrome.samplers import Streamed as Streamed
+    from orthodrome.schedules import Constant as Constant
+    from orthodrome.schedules import Cyclical as Cyclical
+    from orthodrome.schedules import Polynomial as Polynomial
+    from orthodrome.schedules import WellingTeh as WellingTeh
     from orthodrome.targets import Posterior as Posterior
     from orthodrome.targets import Target as Target
 
@@ -73,8 +101,17 @@ GROUPS: dict[str, dict[str, str]] = {
         "RotationVonMisesFisher HyperDirichlet TruncatedNormal UniformSphere UniformStiefel UniformRotation "
         "UniformSimplex UniformBall"
     },
-    "targets and gradients": {"targets": "Target Posterior", "gradients": "FullGradient"},
-    "samplers": {"samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric"},
+    "targets and gradients": {
+        "targets": "Target Posterior",
+        "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient "
+        "NoisyGradient TemperedGradient NoNoise GivenNoise NoiseFunction EmpiricalFisher ScalarForm DiagonalForm "
+        "LowRankForm FullForm FullNoise LowRankNoise MatrixFriction",
+        "schedules": "Constant Polynomial WellingTeh Cyclical",
+    },
+    "samplers": {
+        "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric "
+        "SGGMC GSGNHT Scheduled Streamed StochasticAdapted"
+    },
     "running": {"run": "sample Stop", "parallel": "use_cores"},
     "diagnostics": {"diagnostics": "summary diagnose"},
     "errors": {
