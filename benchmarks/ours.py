@@ -1,0 +1,67 @@
+"""Orthodrome as a user calls it: `sample` with a sampler that has no numbers, chains over the cores.
+
+The first call compiles; the measured calls differ from it in the seed only. On the Dirichlet the manifold is
+`LogRatioSimplex`; `square_root` is the other map, `Simplex`, which has poles at concentrations below 1/2 and is there
+to be seen failing.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import orthodrome as od
+from benchmarks.laws import Law
+from benchmarks.measure import Run
+
+NUM_CHAINS = 4
+SPACES = {"sphere": od.Sphere, "frame": od.Stiefel, "simplex": od.LogRatioSimplex}
+
+
+def run(
+    sampler_class: Any, law: Law, seeds: range, num_warmup: int, num_draws: int, manifold: Any = None
+) -> Iterator[Run]:
+    """One Run per seed."""
+    target = od.Target(manifold or SPACES[law.space](), law.logdensity)
+    call = partial(
+        _call,
+        sampler_class(od.FullGradient(target)),
+        jax.ShapeDtypeStruct(law.shape, jnp.float32),
+        num_warmup=num_warmup,
+    )
+    call(seed=1000, num_draws=num_draws)
+    for seed in seeds:
+        tree, total = call(seed=seed, num_draws=num_draws)
+        warmup = _warmup_seconds(tree, call, seed)
+        gradients = int(tree["sample_stats"]["n_steps"].sum())
+        yield Run(tree["posterior"]["x"].values, total - warmup, warmup, gradients, _note(tree["sample_stats"]))
+
+
+def _call(sampler: Any, start: Any, **numbers: Any) -> tuple[Any, float]:
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", od.OrthodromeWarning)
+        tree = od.sample(sampler, start, num_chains=NUM_CHAINS, progress=False, **numbers)
+    return tree, time.perf_counter() - began
+
+
+def _warmup_seconds(tree: Any, call: Any, seed: int) -> float:
+    """As recorded; else the time of the same call with one draw, whose warm-up is the same to the last bit."""
+    recorded = tree.attrs.get("warmup_time")
+    return call(seed=seed, num_draws=1)[1] if recorded is None else recorded
+
+
+def _note(stats: Any) -> str:
+    steps, acceptance = float(stats["n_steps"].mean()), float(stats["acceptance_rate"].mean())
+    return f"step {float(stats['step_size'].values[0, -1]):.3g}, {steps:.1f} steps, acceptance {acceptance:.2f}"
+
+
+hmc = partial(run, od.GeodesicHMC)
+nuts = partial(run, od.GeodesicNUTS)
+square_root = partial(run, od.GeodesicHMC, manifold=od.Simplex())
