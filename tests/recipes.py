@@ -1,4 +1,4 @@
-"""Every flat sampler of the package as a recipe: H, D and Q of sections 3.1 and 3.2 of Ma, Chen & Fox (2015), corrected.
+"""Every flat sampler as a recipe: H, D and Q of sections 3.1 and 3.2 of Ma, Chen & Fox (2015), corrected.
 
 Beside them, the samplers of the paper that are wrong: as drifts, for the checker to reject.
 """

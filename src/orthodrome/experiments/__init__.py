@@ -1,4 +1,8 @@
 """One file per figure or table of the papers; `orthodrome reproduce` runs them (see `contract`)."""
 
-EXPERIMENTS: dict[str, str] = {"gmc-bvmf": "orthodrome.experiments.gmc_bvmf"}
+EXPERIMENTS: dict[str, str] = {
+    "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
+    "recipe-1d": "orthodrome.experiments.recipe_1d",
+    "recipe-2d": "orthodrome.experiments.recipe_2d",
+}
 """The registry: the name on the command line and the module with NAME, TITLE, PAPER, DATA and `run(context)`."""

@@ -30,7 +30,7 @@ def refreshed(key: Array, every: int | None, count: Array, momentum: Tree, draw:
     """A new momentum, draw(key), at every `every`-th transition (Algorithm 1: optionally, periodically)."""
     if every is None:
         return momentum
-    return trees.where(count % every == 0, draw(key), momentum)
+    return jax.lax.cond(count % every == 0, draw, lambda _: momentum, key)
 
 
 def no_count() -> Array:
