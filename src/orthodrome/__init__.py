@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Stiefel as Stiefel
     from orthodrome.parallel import use_cores as use_cores
     from orthodrome.run import Stop as Stop
-    from orthodrome.run import sample as sample
+    from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
     from orthodrome.samplers import SGGMC as SGGMC
     from orthodrome.samplers import Adapted as Adapted
@@ -112,7 +112,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric "
         "SGGMC GSGNHT Scheduled Streamed StochasticAdapted"
     },
-    "running": {"run": "sample Stop", "parallel": "use_cores"},
+    "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},
     "diagnostics": {"diagnostics": "summary diagnose"},
     "errors": {
         "errors": "OrthodromeError BadInput NotOnManifold Unsupported CheckpointError Diverged OrthodromeWarning"

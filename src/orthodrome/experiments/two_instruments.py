@@ -1,10 +1,13 @@
 """The demonstration: two instruments see the same directions; the second is turned, noisy and sometimes wrong.
 
-    y_i ~ vMF(direction, k1)                                           the first instrument's readings
-    z_i ~ w1 vMF(turn y_i, k2) + w2 vMF(-turn y_i, k2) + w3 uniform    the second's: right, backwards or junk
+    y_i ~ vMF(direction, k1)                          the first instrument's readings
+    z_i ~ w1 vMF(turn y_i, k2) + w2 uniform           the second's: right or junk
 
 The four unknowns live on four different spaces: `direction` on a sphere, `turn` in SO(3), `concentration` = (k1, k2) on
-the positive numbers and `share` = (w1, w2, w3) on a simplex. Nothing is tuned by hand, and the truth is known.
+the positive numbers and `share` = (w1, w2) on a simplex. Nothing is tuned by hand, and the truth is known.
+
+A third kind of reading, backwards (-turn y_i), is left out on purpose: it gives the posterior a second mode, turned by
+180 degrees with the shares exchanged, and from random starts 9 runs of 10 then had chains there.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from orthodrome.diagnostics import Diagnosis, diagnose
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import LogPositive, LogRatioSimplex, Product, Rotation, Sphere
 from orthodrome.plots.globe import globe, scatter, view
-from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure, save
+from orthodrome.plots.style import BLUE, ORANGE, new_figure, save
 from orthodrome.run import sample
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Posterior
@@ -38,7 +41,7 @@ TRUTH: dict[str, Any] = {
     "direction": np.array([0.48, 0.60, 0.64]),
     "turn": np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]]),
     "concentration": np.array([6.0, 60.0]),
-    "share": np.array([0.8, 0.12, 0.08]),
+    "share": np.array([0.85, 0.15]),
 }
 
 
@@ -56,7 +59,7 @@ def loglikelihood(p: dict[str, Array], pair: dict[str, Array]) -> Array:
     """One pair of readings."""
     first, second = p["concentration"][0], p["concentration"][1]
     cosine = jnp.dot(p["turn"] @ pair["y"], pair["z"])
-    readings = jnp.stack([vmf(cosine, second), vmf(-cosine, second), jnp.full_like(cosine, -np.log(4 * np.pi))])
+    readings = jnp.stack([vmf(cosine, second), jnp.full_like(cosine, -np.log(4 * np.pi))])
     return vmf(jnp.dot(p["direction"], pair["y"]), first) + jax.nn.logsumexp(readings, b=p["share"])
 
 
@@ -65,9 +68,9 @@ def simulate(seed: int) -> dict[str, Array]:
     random = np.random.default_rng(seed)
     spread, accuracy = TRUTH["concentration"]
     y = around(random, np.tile(TRUTH["direction"], (NUM_PAIRS, 1)), spread)
-    kind = random.choice(3, NUM_PAIRS, p=TRUTH["share"])[:, None]
-    there = np.where(kind == 1, -1, 1) * (y @ TRUTH["turn"].T)
-    z = np.where(kind == 2, around(random, there, 1e-9), around(random, there, accuracy))
+    junk = random.choice(2, NUM_PAIRS, p=TRUTH["share"])[:, None] == 1
+    there = y @ TRUTH["turn"].T
+    z = np.where(junk, around(random, there, 1e-9), around(random, there, accuracy))
     return {"y": jnp.asarray(y, jnp.float32), "z": jnp.asarray(z, jnp.float32)}
 
 
@@ -141,18 +144,13 @@ def figure(draws: dict[str, Any], data: dict[str, Array]) -> Any:
         scatter(ax, camera, readings, color=BLUE, s=9)
         scatter(ax, camera, points, color=ORANGE, s=4, alpha=0.3)
         ax.set_title(title, fontsize=9)
-    triangle(axes[0, 2], share)
+    histogram(axes[0, 2], share)
     return drawing
 
 
-def triangle(axes: Any, share: Any) -> None:
-    """Draws of the weights in their triangle."""
-    corners = np.array([[-1.0, -0.7], [1.0, -0.7], [0.0, 1.03]])
-    axes.fill(*corners.T, facecolor="#f5f6f8", edgecolor=GREY, linewidth=0.8)
-    axes.scatter(*(share @ corners).T, s=4, color=ORANGE, alpha=0.3, linewidths=0)
-    axes.scatter(*(TRUTH["share"] @ corners), s=40, marker="+", color=BLUE)
-    for corner, word in zip(corners, ("right", "backwards", "junk"), strict=True):
-        axes.annotate(word, corner, ha="center", va="bottom" if corner[1] > 0 else "top", fontsize=8)
-    axes.set(xlim=(-1.25, 1.25), ylim=(-1.0, 1.3), aspect="equal")
-    axes.set_title("share of its readings (+: truth)", fontsize=9)
-    axes.axis("off")
+def histogram(axes: Any, share: Any) -> None:
+    """The share of readings that are right."""
+    axes.hist(share[:, 0], bins=40, color=ORANGE, alpha=0.7)
+    axes.axvline(TRUTH["share"][0], color=BLUE, linewidth=1.2)
+    axes.set(yticks=[], xlabel="share of its readings that are right")
+    axes.set_title("posterior, and the truth", fontsize=9)
