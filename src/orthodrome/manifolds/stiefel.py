@@ -87,8 +87,8 @@ def _coefficients(gram: Array, t: Any) -> Array:
     )
     generator = t * _blocks(turn, -squares / size, identity(frame) * size, turn)
     flow = exponential(generator, _norm_bound(turn, size, t))
-    rows = flow.reshape(*flow.shape[:-1], 2, p) @ exponential_skew(-turn, t)[..., None, :, :]
-    return corrected @ (rows * jnp.stack([jnp.ones_like(size), size], axis=-2)).reshape(flow.shape)
+    turned_back = (flow.reshape(*flow.shape[:-2], 4 * p, p) @ exponential_skew(-turn, t)).reshape(flow.shape)
+    return corrected @ jnp.concatenate([turned_back[..., :p], turned_back[..., p:] * size], axis=-1)
 
 
 def _norm_bound(turn: Array, size: Array, t: Any) -> Array:
