@@ -9,10 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import recipes
-from recipes import N
 from scipy.linalg import solve_discrete_lyapunov
 
+import recipes
 from orthodrome.errors import BadInput
 from orthodrome.gradients import Estimate, FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean, Positive
@@ -31,6 +30,7 @@ from orthodrome.recipe import (
 from orthodrome.recipe.motion import Motion
 from orthodrome.samplers import SGHMC, SGLD, SGNHT, SGRHMC, SGRLD, InverseMetric
 from orthodrome.targets import Target
+from recipes import N
 
 H = 0.03
 V = np.array([2.0, 0.5])
@@ -325,7 +325,9 @@ INTEGRATORS = [Euler(), SemiImplicit(), Symmetric()]
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: type(i).__name__)
 def test_integrators_have_the_covariance_of_their_equations(integrator: Any) -> None:
-    np.testing.assert_allclose(stationary(integrator, 0.4), expected(type(integrator).__name__, 0.4), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        stationary(integrator, 0.4), expected(type(integrator).__name__, 0.4), rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.usefixtures("x64")

@@ -70,15 +70,37 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
     from orthodrome.parallel import use_cores as use_cores
+    from orthodrome.recipe import Euler as Euler
+    from orthodrome.recipe import ExactDivergence as ExactDivergence
+    from orthodrome.recipe import MatrixFree as MatrixFree
+    from orthodrome.recipe import ProbedDivergence as ProbedDivergence
+    from orthodrome.recipe import Recipe as Recipe
+    from orthodrome.recipe import SemiImplicit as SemiImplicit
+    from orthodrome.recipe import Symmetric as Symmetric
+    from orthodrome.recipe import check_kernel as check_kernel
+    from orthodrome.recipe import check_recipe as check_recipe
+    from orthodrome.recipe import check_sde as check_sde
+    from orthodrome.recipe import complete_by_fourier as complete_by_fourier
+    from orthodrome.recipe import complete_in_plane as complete_in_plane
+    from orthodrome.recipe import simulation_based_calibration as simulation_based_calibration
     from orthodrome.run import Stop as Stop
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
+    from orthodrome.samplers import SGFS as SGFS
     from orthodrome.samplers import SGGMC as SGGMC
+    from orthodrome.samplers import SGHMC as SGHMC
+    from orthodrome.samplers import SGLD as SGLD
+    from orthodrome.samplers import SGNHT as SGNHT
+    from orthodrome.samplers import SGRHMC as SGRHMC
+    from orthodrome.samplers import SGRLD as SGRLD
     from orthodrome.samplers import Adapted as Adapted
     from orthodrome.samplers import DenseMetric as DenseMetric
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
     from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
+    from orthodrome.samplers import InverseMetric as InverseMetric
+    from orthodrome.samplers import LeafMatrix as LeafMatrix
     from orthodrome.samplers import LowRankMetric as LowRankMetric
+    from orthodrome.samplers import PotentialMetric as PotentialMetric
     from orthodrome.samplers import RandomWalk as RandomWalk
     from orthodrome.samplers import Scheduled as Scheduled
     from orthodrome.samplers import StochasticAdapted as StochasticAdapted
@@ -110,7 +132,12 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "samplers": {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric "
-        "SGGMC GSGNHT Scheduled Streamed StochasticAdapted"
+        "SGGMC GSGNHT Scheduled Streamed StochasticAdapted "
+        "SGLD SGFS SGHMC SGNHT SGRLD SGRHMC InverseMetric PotentialMetric LeafMatrix"
+    },
+    "recipe": {
+        "recipe": "Recipe MatrixFree Euler SemiImplicit Symmetric ExactDivergence ProbedDivergence check_recipe "
+        "check_sde check_kernel simulation_based_calibration complete_by_fourier complete_in_plane"
     },
     "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},
     "diagnostics": {"diagnostics": "summary diagnose"},

@@ -1,7 +1,8 @@
 """The sampler's settings: do they fit each other, the space and the data?
 
 A sampler may have a method `supports(manifold) -> str | None`: why it cannot work there, and what to use instead. A
-sampler or an estimator may have `problem() -> str | None`: what is wrong with its own settings.
+sampler or an estimator may have `problem() -> str | None`: what is wrong with its own settings, and
+`problem_at(position)`: what is wrong at the start.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ def check_sampler(sampler: Any, positions: Tree) -> None:
             raise Unsupported(f"{type(part).__name__} does not work on {describe(manifold)}: {problem}")
         own = getattr(type(part), "problem", None)
         if own is not None and (problem := own(part)) is not None:
+            raise BadInput(f"{type(part).__name__}: {problem}")
+        at_start = getattr(type(part), "problem_at", None)
+        if at_start is not None and (problem := at_start(part, one)) is not None:
             raise BadInput(f"{type(part).__name__}: {problem}")
         settings = fields(part)
         _check_step(settings.get("step_size"), one, manifold)

@@ -26,7 +26,7 @@ from scipy.stats import chi2
 
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
-from orthodrome.recipe.check_sde import coordinate_names
+from orthodrome.recipe.fokker_planck import coordinate_names
 
 
 @dataclasses.dataclass(frozen=True)

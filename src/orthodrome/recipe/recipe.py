@@ -34,7 +34,7 @@ from orthodrome.recipe.integrators import Integrator, SemiImplicit
 from orthodrome.recipe.matrices import Matrix, MatrixFree, call
 from orthodrome.recipe.motion import Motion
 from orthodrome.samplers.divergence import Divergence, ExactDivergence
-from orthodrome.samplers.flat import FlatInfo, refusal
+from orthodrome.samplers.flat import FlatInfo, no_step, refusal
 
 
 class RecipeState(NamedTuple):
@@ -83,6 +83,17 @@ class Recipe:
         if self.step_size is not None and jnp.ndim(self.step_size) != 0:
             return "a recipe has one step size for all of z; put others into D and Q"
         return refusal(manifold, self.step_size)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return no_step(self.step_size)
+
+    def problem_at(self, position: Tree) -> str | None:
+        """What is wrong with D and Q at the start, where and by how much."""
+        from orthodrome.recipe.conditions import matrix_problems
+
+        z = self.join(self.init(jax.tree.map(jnp.asarray, position), jax.random.key(0)))
+        return "; ".join(matrix_problems(self, z)) or None
 
     def init(self, position: Tree, key: Array | None = None) -> RecipeState:
         """The state at an embedded position; the rest of z is drawn."""

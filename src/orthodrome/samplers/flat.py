@@ -57,6 +57,13 @@ def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | 
     return None
 
 
+def no_step(step_size: Any) -> str | None:
+    """A sampler of flat space is not tuned: it needs its step."""
+    if step_size is None:
+        return "step_size is None, and this sampler does not tune itself; set it, or use SGGMC (on flat spaces: SGHMC)"
+    return None
+
+
 def moved(manifold: Manifold, position: Tree, displacement: Tree) -> Tree:
     """The position after a displacement, reflected at walls."""
     return manifold.geodesic(position, displacement, _whole(position))[0]

@@ -29,7 +29,7 @@ from orthodrome.gradients.noise import FullNoise, LowRankNoise, dense, spread
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
 from orthodrome.samplers import leaf_matrix
-from orthodrome.samplers.flat import FlatInfo, moved, refusal
+from orthodrome.samplers.flat import FlatInfo, moved, no_step, refusal
 from orthodrome.samplers.langevin import LangevinState
 from orthodrome.samplers.leaf_matrix import LeafMatrix
 from orthodrome.samplers.leapfrog import largest_step
@@ -60,6 +60,10 @@ class SGFS:
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""
         return refusal(manifold, self.step_size, self.injected, self.information)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return no_step(self.step_size)
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """The state at a position."""

@@ -22,7 +22,7 @@ from orthodrome.gradients.noise import injected_noise
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
 from orthodrome.samplers import leaf_matrix
-from orthodrome.samplers.flat import FlatInfo, bounced, refusal
+from orthodrome.samplers.flat import FlatInfo, bounced, no_step, refusal
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.momentum import MomentumState, first_momentum, no_count, refreshed, size
 
@@ -53,6 +53,10 @@ class SGHMC:
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""
         return refusal(manifold, self.step_size, self.friction, self.mass)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return no_step(self.step_size)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """The state at a position, with a random momentum (at rest without a key)."""

@@ -26,7 +26,7 @@ from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.gradients.noise import injected_noise
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, bounced, refusal
+from orthodrome.samplers.flat import FlatInfo, bounced, no_step, refusal
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.momentum import first_momentum, size
 
@@ -66,6 +66,10 @@ class SGNHT:
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""
         return refusal(manifold, self.step_size, self.friction)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return no_step(self.step_size)
 
     def init(self, position: Tree, key: Array | None = None) -> ThermostatState:
         """The state at a position, with a random momentum (at rest without a key) and xi = A."""

@@ -17,7 +17,7 @@ from jax import Array
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, refusal
+from orthodrome.samplers.flat import FlatInfo, no_step, refusal
 from orthodrome.samplers.inverse_metric import PositionMetric
 from orthodrome.samplers.langevin import LangevinState, langevin_step
 
@@ -44,6 +44,10 @@ class SGRLD:
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""
         return refusal(manifold, self.step_size)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return no_step(self.step_size)
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """The state at a position."""

@@ -19,7 +19,7 @@ from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import replace
 from orthodrome.recipe import matrices
-from orthodrome.recipe.check_sde import SDEReport, check_matrix, check_sde, coordinate_names, like, stacked
+from orthodrome.recipe.fokker_planck import SDEReport, check_matrix, check_sde, coordinate_names, like, stacked
 from orthodrome.recipe.matrices import MatrixFree
 from orthodrome.recipe.motion import Motion
 from orthodrome.recipe.recipe import Recipe
@@ -27,6 +27,8 @@ from orthodrome.samplers.divergence import ExactDivergence
 
 TOLERANCE = 1e-8
 """Of the size of the matrix, for symmetry and signs; float64 rounding is 1e-16."""
+LARGE = 500
+"""So many numbers in z are too many to look at the eigenvalues of D at the door."""
 DIFFERENCE = 1e-5
 """The step of the central differences, and (since their error is its square) a tolerance for Gamma of 1e-6."""
 
@@ -79,6 +81,18 @@ def check_recipe(recipe: Recipe, points: Tree, *, tolerance: float = TOLERANCE) 
     lowest = float(np.linalg.eigvalsh((d + d.swapaxes(1, 2)) / 2).min())
     asymmetry = max(float(np.abs(q + q.swapaxes(1, 2)).max()), float(np.abs(d - d.swapaxes(1, 2)).max()))
     return RecipeReport(not problems, tuple(problems), lowest, asymmetry, error, sde)
+
+
+def matrix_problems(recipe: Recipe, z: Tree) -> list[str]:
+    """What is wrong with D and Q at one z, in the precision of z; nothing is asked of a large z beyond its shapes."""
+    check_shapes(recipe, z)
+    names = coordinate_names(z)
+    if len(names) > LARGE:
+        return []
+    d, q = (np.asarray(matrix, float)[None] for matrix in both_matrices(recipe, z))
+    tolerance = 1e-5 * max(float(np.abs(d).max()), float(np.abs(q).max()))
+    found = [*_wrong_d(d, tolerance, names), *_wrong_q(q, tolerance, names)]
+    return [text.replace("point 0", "the start") for text in found]
 
 
 def sde_of(recipe: Recipe) -> tuple[Any, Any, Any]:
