@@ -72,14 +72,17 @@ def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
     return z * (1 / (1 + s) - h), (1 / (s * (1 + s)) - h + z * z / s**3 * h_slope) / m
 
 
-def _ratios(order: Array, x: Array) -> list[tuple[Array, Array]]:
-    """(r, dr/dx) at the orders nu, nu + 1, .., nu + _SHIFT."""
-    pairs = [_top_ratio(order + _SHIFT, x)]
-    for k in range(_SHIFT, 0, -1):
-        twice, (r, slope) = 2 * (order + k), pairs[-1]
+def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
+    """r, dr/dx at the order nu, and L_nu - L_{nu + _SHIFT}."""
+
+    def body(i: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        r, slope, log_sum = carry
+        twice = 2 * (order + (_SHIFT - i).astype(x.dtype))
         below = twice + x * r
-        pairs.append((x / below, (twice - x * x * slope) / below**2))
-    return pairs[::-1]
+        return x / below, (twice - x * x * slope) / below**2, log_sum + jnp.log1p(x * r / twice)
+
+    top = (*_top_ratio(order + _SHIFT, x), jnp.zeros_like(x))
+    return jax.lax.fori_loop(0, _SHIFT, body, top)
 
 
 def _log_top(m: Array, x: Array, scaled: bool) -> Array:
@@ -93,9 +96,7 @@ def _log_top(m: Array, x: Array, scaled: bool) -> Array:
 
 
 def _log_relative(order: Array, x: Array, scaled: bool) -> Array:
-    ratios = _ratios(order, x)
-    steps = [jnp.log1p(x * ratios[k][0] / (2 * (order + k))) for k in range(1, _SHIFT + 1)]
-    return _log_top(order + _SHIFT, x, scaled) + sum(steps)
+    return _log_top(order + _SHIFT, x, scaled) + _descend(order, x)[2]
 
 
 def _only_in_argument(tangent: Any) -> None:
@@ -105,7 +106,7 @@ def _only_in_argument(tangent: Any) -> None:
 
 @jax.custom_jvp
 def _ratio(order: Array, x: Array) -> Array:
-    return _ratios(order, x)[0][0]
+    return _descend(order, x)[0]
 
 
 @jax.custom_jvp
@@ -120,7 +121,7 @@ def _log_mgf_scaled(order: Array, x: Array) -> Array:
 
 def _ratio_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     _only_in_argument(tangents[0])
-    r, slope = _ratios(*primals)[0]
+    r, slope, _ = _descend(*primals)
     return r, slope * tangents[1]
 
 
@@ -195,10 +196,7 @@ _FAR, _FRACTIONS = 3.0, 60
 def _mills_tail(a: Array) -> Array:
     """1 / (a + 2 / (a + 3 / (a + ..))) for a >= 3: what the inverse Mills ratio has above a (Laplace's fraction)."""
     a = jnp.maximum(a, _FAR)
-    tail = a
-    for k in range(_FRACTIONS, 1, -1):
-        tail = a + k / tail
-    return 1 / tail
+    return 1 / jax.lax.fori_loop(0, _FRACTIONS, lambda i, tail: a + (_FRACTIONS + 1 - i).astype(a.dtype) / tail, a)
 
 
 def log_mills(a: Array) -> Array:

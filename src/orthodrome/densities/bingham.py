@@ -9,9 +9,9 @@ vector with precision I + 2 L / b. For every b > 0, with R = (b + 2 u) / q - 1 >
 since log(1 + R) <= R: a true bound for any b, and (q/2)(log(1 + R) - R) is the log acceptance probability. The best b
 solves sum_i 1 / (b + 2 l_i) = 1 over the eigenvalues l_i of L.
 
-**Linear term.** The envelope is even in x, so draw the pair {x, -x} first, from the even law exp(x'Ax) cosh(c'x), then the
-sign: + with probability 1 / (1 + exp(-2 c'x)). With k = |c|, m = c / k, w = (m'x)^2, log cosh(k sqrt(w)) is concave in w
-(tanh(y) / y falls), so it lies below each of its tangents: for every t > 0
+**Linear term.** The envelope is even in x, so draw the pair {x, -x} first, from the even law exp(x'Ax) cosh(c'x), then
+the sign: + with probability 1 / (1 + exp(-2 c'x)). With k = |c|, m = c / k, w = (m'x)^2, log cosh(k sqrt(w)) is concave
+in w (tanh(y) / y falls), so it lies below each of its tangents: for every t > 0
 
     log cosh(k m'x) <= log cosh(k t) + k tanh(k t) / (2 t) [(m'x)^2 - t^2],
 

@@ -1,7 +1,7 @@
 """The Dirichlet law, with draws that stay finite in the log at any concentration.
 
-p = g / sum(g) with g_i ~ Gamma(concentration_i). Nearly all Gamma(1e-4) draws lie below the smallest number of float32, so
-`sample_log` never leaves the log: log p = log g - logsumexp(log g). `sample` is its exponential, and may hold zeros.
+p = g / sum(g) with g_i ~ Gamma(concentration_i). Nearly all Gamma(1e-4) draws lie below the smallest number of float32,
+so `sample_log` never leaves the log: log p = log g - logsumexp(log g). `sample` is its exponential, and may hold zeros.
 """
 
 from __future__ import annotations

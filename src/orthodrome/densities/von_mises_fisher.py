@@ -23,7 +23,7 @@ from orthodrome.pytree import pytree
 
 @pytree
 class VonMisesFisher(Density):
-    """Unit vectors about a mean direction, in any dimension >= 2, at any concentration >= 0; leading axes are several laws.
+    """Unit vectors about a mean, in any dimension >= 2, at any concentration >= 0; leading axes are several laws.
 
     Density with respect to the surface measure of the sphere, normalised.
     """

@@ -1,0 +1,132 @@
+"""Matrix von Mises-Fisher laws on orthonormal frames and on rotations: exp(tr F'X).
+
+**Frames.** Let F = U D V' with d_1 >= .. >= d_p and W = XV; then tr F'X = sum_j d_j u_j'w_j. Propose the columns one
+after the other (Hoff 2009): w_j given the earlier ones is von Mises-Fisher on the unit sphere of their orthogonal
+complement (of dimension n_j = n - j + 1), with parameter d_j P_j u_j, P_j the projection there. Its constant is
+L_j(|d_j P_j u_j|) = log 0F1(n_j / 2; |d_j P_j u_j|^2 / 4), so the target over the proposal is
+
+    prod_j exp[L_j(d_j |P_j u_j|)]  <=  prod_j exp[L_j(d_j)],
+
+because L_j increases and |P_j u_j| <= 1: a true bound, and the sum of L_j(d_j |P_j u_j|) - L_j(d_j) is the log
+acceptance probability. At high concentration w_i is close to u_i, orthogonal to u_j, so the rate tends to a constant
+instead of 0; with one column it is 1. A matrix-angular-central-Gaussian envelope is uniform over the rotations of the
+columns among themselves, and its rate falls without limit as F grows.
+
+**Rotations.** On SO(3) with unit quaternions q, tr F'R(q) = q'Kq: a Bingham law, and R has the law wanted. In other
+dimensions the frames with determinant -1 are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome import random, special
+from orthodrome.densities.bingham import Bingham
+from orthodrome.densities.density import RejectionDensity
+from orthodrome.pytree import pytree
+
+
+@pytree
+class MatrixVonMisesFisher(RejectionDensity):
+    """exp(tr parameter'X) on n x p matrices with orthonormal columns; p = n is the orthogonal group, both determinants.
+
+    With respect to the surface (Hausdorff, hence also Haar) measure, unnormalised.
+    """
+
+    parameter: Array
+
+    def logdensity(self, x: Array) -> Array:
+        return jnp.sum(x * jnp.broadcast_to(self.parameter, x.shape), axis=(-2, -1))
+
+    def envelope(self) -> Any:
+        left, strength, right = jnp.linalg.svd(self.parameter, full_matrices=False)
+        return left, strength, right
+
+    def propose(self, envelope: Any, key: Array, count: int) -> tuple[Array, Array]:
+        left, strength, right = envelope
+        n, p = self.parameter.shape
+        keys = jax.random.split(key, p)
+
+        def body(j: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            frame, log_accept = carry
+            column, log_ratio = _propose_column(keys[j], frame, left[:, j], strength[j], n - j)
+            return frame.at[..., j].set(column), log_accept + log_ratio
+
+        start = (jnp.zeros((count, n, p), left.dtype), jnp.zeros((count,), left.dtype))
+        frame, log_accept = jax.lax.fori_loop(0, p, body, start)
+        return frame @ right, log_accept
+
+
+@pytree
+class RotationVonMisesFisher(RejectionDensity):
+    """exp(tr parameter'R) on rotations (n x n, determinant 1).
+
+    With respect to the surface (Hausdorff, hence also Haar) measure, unnormalised.
+    """
+
+    parameter: Array
+
+    def logdensity(self, x: Array) -> Array:
+        return MatrixVonMisesFisher(self.parameter).logdensity(x)
+
+    def envelope(self) -> Any:
+        return self._law().envelope()
+
+    def propose(self, envelope: Any, key: Array, count: int) -> tuple[Array, Array]:
+        draws, log_accept = self._law().propose(envelope, key, count)
+        if self.parameter.shape[-1] == 3:
+            return rotation_from_quaternion(draws), log_accept
+        return draws, jnp.where(jnp.linalg.det(draws) > 0, log_accept, -jnp.inf)
+
+    def _law(self) -> RejectionDensity:
+        three = self.parameter.shape[-1] == 3
+        return Bingham(quaternion_form(self.parameter)) if three else MatrixVonMisesFisher(self.parameter)
+
+
+def _propose_column(
+    key: Array, frame: Array, direction: Array, strength: Array, dimension: Array
+) -> tuple[Array, Array]:
+    """A von Mises-Fisher draw in the complement of the frame (columns still zero do not count), of the given dimension,
+    and the log of its constant over the largest one."""
+    radial, normals = jax.random.split(key)
+    count, n, _ = frame.shape
+    covered = jnp.sum(jnp.einsum("cnk,n->ck", frame, direction) ** 2, axis=-1)
+    length = jnp.sqrt(jnp.maximum(1 - covered, 0))
+    mean = random.unit_off(jnp.broadcast_to(direction, (count, n)), frame)
+    normal = jax.random.normal(normals, (count, n), frame.dtype)
+    tangent = random.unit_off(normal, jnp.concatenate([frame, mean[..., None]], axis=-1))
+    column = random.step_from(mean, random.cosine_gap(radial, dimension, strength * length), tangent)
+    flat = strength * length < jnp.finfo(frame.dtype).eps  # uniform, and the mean may be mere rounding
+    column = random.unit_off(jnp.where(flat[:, None], normal, column), frame)
+    constants = special.log_sphere_mgf_scaled(
+        dimension.astype(frame.dtype) / 2 - 1, strength * jnp.concatenate([length, jnp.ones_like(length[:1])])
+    )
+    return column, constants[:-1] - constants[-1] - strength * covered / (1 + length)
+
+
+def quaternion_form(f: Array) -> Array:
+    """K with tr F'R(q) = q'Kq, q = (w, x, y, z)."""
+    (a, b, c), (d, e, g), (h, i, j) = f
+    return jnp.array(
+        [
+            [a + e + j, i - g, c - h, d - b],
+            [i - g, a - e - j, b + d, c + h],
+            [c - h, b + d, e - a - j, g + i],
+            [d - b, c + h, g + i, j - a - e],
+        ]
+    )
+
+
+def rotation_from_quaternion(q: Array) -> Array:
+    """The rotation matrices of unit quaternions (w, x, y, z)."""
+    w, x, y, z = jnp.moveaxis(q, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
