@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -127,9 +128,10 @@ def test_mixing_claims_can_fail() -> None:
 
 def test_fig_4(tmp_path: Path) -> None:
     """All claims hold at a fixed seed: each moment within 4 standard errors of quadrature, some 1 % of its sd."""
+    began = time.process_time()
     result = contract.reproduce("gmc-bvmf", scale="quick", seed=0, out=tmp_path)
+    assert time.process_time() - began < 60  # processor time: a busy machine cannot fail it
     assert len(result["claims"]) == 6 + 2 * 3 * 6
     assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []
-    assert result["seconds"] < 60
     names = {path.name for path in (tmp_path / "gmc-bvmf").iterdir()}
     assert names == {"result.json", "figure4.png", "figure4.svg", "moments.csv", "traces.csv"}
