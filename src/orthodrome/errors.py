@@ -1,7 +1,7 @@
 """The exceptions: each says what, where, by how much, and what to do.
 
-Compiled code never raises; the doors (`sample`, `fit`, the command line) check before, and the run loop looks at `Info`
-between chunks.
+Compiled code never raises; the doors (`sample`, `fit`, the command line) check before, and the run loop looks at
+`Info` between chunks.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Configured objects: frozen dataclasses that JAX sees through.
 
-Everything a user configures (a manifold, a target, an estimator, a sampler) is one of these. Arrays are leaves, so a new
-step size never recompiles and a sampler can be mapped, scheduled, sharded and saved; functions, strings, flags and tuples
-are `static()`, part of the compiled program's identity. Two objects compare by identity (`eq=False`): equality of arrays
-has no single truth value.
+Everything a user configures (a manifold, a target, an estimator, a sampler) is one of these. Arrays are leaves, so
+a new step size never recompiles and a sampler can be mapped, scheduled, sharded and saved; functions, strings,
+flags and tuples are `static()`, part of the compiled program's identity. Two objects compare by identity
+(`eq=False`): equality of arrays has no single truth value.
 
-`__post_init__` would run again on every unflatten, with tracers in the fields; so these classes have none. Doors check.
+`__post_init__` would run again on every unflatten, with tracers in the fields; so these classes have none. Doors
+check.
 """
 
 from __future__ import annotations

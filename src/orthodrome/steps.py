@@ -1,12 +1,12 @@
 """Step sizes: a number, an array, a linear map, or a tree of these.
 
-Different steps for different parts of the position are a change of units. With a step h_i per leaf (or per element of a
-flat leaf) the geodesic flow and the kicks of that part both use h_i, and the kinetic energy stays |v|^2 / 2:
+Different steps for different parts of the position are a change of units. With a step h_i per leaf (or per element
+of a flat leaf) the geodesic flow and the kicks of that part both use h_i, and the kinetic energy stays |v|^2 / 2:
 
     x_i <- geodesic(x_i, v_i, h_i),      v_i <- v_i + h_i P(x_i) grad_i.
 
-On flat leaves the change of units may be any linear map L (section 4.1 of Byrne & Girolami): x <- x + h L v and
-v <- v + h L' grad; `Dense` and `LowRank` are such maps. L L' is the inverse mass matrix of the literature.
+On flat leaves the change of units may be any linear map L (section 4.1 of Byrne & Girolami): x <- x + h L v and v
+<- v + h L' grad; `Dense` and `LowRank` are such maps. L L' is the inverse mass matrix of the literature.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _times(s: Any, factor: Any) -> Any:
 def per_leaf(h: Any, position: Any) -> Any:
     """The steps spread out to one per leaf of the position, in its dtype; one number serves all leaves."""
     steps, structure = jax.tree.flatten(h, is_leaf=is_step)
-    if len(steps) == 1 and structure == jax.tree.structure(0):
+    if jax.tree_util.treedef_is_leaf(structure):
         steps = steps * len(jax.tree.leaves(position))
     cast = [s if is_step(s) else jnp.asarray(s, x.dtype) for s, x in zip(steps, jax.tree.leaves(position), strict=True)]
     return jax.tree.unflatten(jax.tree.structure(position), cast)

@@ -1,12 +1,13 @@
 """What to draw from: a log density, or a prior with the likelihood of one datum.
 
-Both are functions of the coordinates the user thinks in, with respect to the measure that the manifold names. Inside, the
-samplers see the density with respect to the surface measure of the embedding (Byrne & Girolami, section 3.1):
+Both are functions of the coordinates the user thinks in, with respect to the measure that the manifold names.
+Inside, the samplers see the density with respect to the surface measure of the embedding (Byrne & Girolami, section
+3.1):
 
     log pi_H(x) = logdensity(to_user(x)) + log_measure(x).
 
-Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated run finds
-its compiled program again.
+Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated
+run finds its compiled program again.
 """
 
 from __future__ import annotations

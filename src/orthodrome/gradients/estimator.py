@@ -1,7 +1,8 @@
 """The seam between samplers and data: an estimate of the log density and its ambient gradient.
 
-A sampler asks for an estimate at x and does not care where it came from: all of the data, a minibatch, a control variate,
-or a Monte Carlo average over latents. `memory` is what the estimator carries from step to step (nothing, for most).
+A sampler asks for an estimate at x and does not care where it came from: all of the data, a minibatch, a control
+variate, or a Monte Carlo average over latents. `memory` is what the estimator carries from step to step (nothing,
+for most).
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ class Estimate(NamedTuple):
 class GradientEstimator(Protocol):
     """The contract; `target` names the law that is estimated."""
 
-    target: Any
+    @property
+    def target(self) -> Any:
+        """The law."""
+        ...
 
     @property
     def manifold(self) -> Manifold:

@@ -32,7 +32,7 @@ class FullGradient:
         return Estimate(logdensity, gradient), None
 
 
-# The inner jit keeps the trace: samplers, warm-up and chains that meet the same shapes do not trace the user's function again.
+# The inner jit keeps the trace: warm-up, draws and doors that meet the same shapes share it.
 @jax.jit
 def _value_and_gradient(target: Any, x: Tree) -> tuple[Array, Tree]:
     return jax.value_and_grad(target.embedded_logdensity)(x)

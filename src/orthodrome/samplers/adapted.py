@@ -1,12 +1,13 @@
 """Tuning by itself: the step size, the units of the leaves, and the trajectory length.
 
-`Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is learnt is pooled over
-chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is changed after it.
+`Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is
+learnt is pooled over chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is
+changed after it.
 
-    windows 0-5 %, 5-15 %, 15-35 %, 35-65 %   dual averaging of one step size; at the end of each the units of the leaves are set
-                                              anew from its draws and gradients (`scales`), and dual averaging starts again
-    65-80 %                                   dual averaging with the final units
-    80-100 %                                  HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
+    0-5, 5-15, 15-35, 35-65 %   dual averaging of one step size; at the end of each window the units of the leaves
+                                are set anew from its draws and gradients (`scales`), and dual averaging starts again
+    65-80 %                     dual averaging with the final units
+    80-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
 
 The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`.
 """
@@ -20,12 +21,14 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.dual_averaging as dual_averaging
+import orthodrome.samplers.scales as scales
+import orthodrome.samplers.trajectory_length as trajectory_length
 from orthodrome import steps, trees
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, replace, static
-from orthodrome.samplers import dual_averaging, scales, trajectory_length
 from orthodrome.samplers.dual_averaging import DualAveraging
-from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
 from orthodrome.samplers.gsgnht import GSGNHT
 from orthodrome.samplers.metrics import Metric
 from orthodrome.samplers.random_walk import RandomWalk
@@ -44,7 +47,7 @@ JITTER = 0.1
 class Tuning(NamedTuple):
     """What has been learnt; the same for all chains."""
 
-    count: Array
+    step: Array
     dual: DualAveraging
     units: Tree
     moments: Tree
@@ -97,7 +100,7 @@ class Adapted:
         dtype = trees.real_dtype(position)
         units = scales.ones(self.manifold, self.metric, position)
         tuning = Tuning(
-            count=jnp.zeros((), jnp.int32),
+            step=jnp.zeros((), jnp.int32),
             dual=self._begin(position, units),
             units=units,
             moments=scales.start(self.manifold, self.metric, position),
@@ -110,14 +113,13 @@ class Adapted:
         """One transition of the sampler inside, and what it teaches."""
         tuning = state.tuning
         sampler = self._at(tuning)
-        curve = tuning.curve
-        if self.learns_length:
-            inner, info, curve = self._measured(key, sampler, state)
+        if tuning.curve is not None:
+            inner, info, curve = self._measured(key, sampler, state.inner, tuning, tuning.curve)
         else:
-            inner, info = sampler.step(key, state.inner)
+            (inner, info), curve = sampler.step(key, state.inner), None
         moments = scales.update(self.manifold, self.metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
-        tuning = Tuning(tuning.count + 1, dual, tuning.units, moments, tuning.since + 1, curve)
+        tuning = Tuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
         return AdaptedState(inner, self._window(tuning, inner.position)), info
 
     def freeze(self, state: AdaptedState) -> Any:
@@ -127,24 +129,32 @@ class Adapted:
         if not self.learns_length:
             return replace(self.sampler, step_size=sampler.step_size)
         factor, num_steps = trajectory_length.best(tuning.curve)
+        position = jax.tree.map(lambda leaf: leaf[0], state.position)
+        factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
         return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
 
     def _at(self, tuning: Tuning) -> Any:
         """The sampler inside with the current steps."""
-        h = steps.scaled(tuning.units, jnp.exp(tuning.dual.log_step)) if self.sampler.step_size is None else self.sampler.step_size
+        h = (
+            steps.scaled(tuning.units, jnp.exp(tuning.dual.log_step))
+            if self.sampler.step_size is None
+            else self.sampler.step_size
+        )
         if self.learns_length:
             return replace(self.sampler, step_size=h, jitter=jnp.asarray(JITTER, tuning.dual.log_step.dtype))
         return replace(self.sampler, step_size=h)
 
-    def _measured(self, key: Array, sampler: GeodesicHMC, state: AdaptedState) -> tuple[Any, Any, Curve]:
-        tuning = state.tuning
+    def _measured(
+        self, key: Array, sampler: GeodesicHMC, state: HMCState, tuning: Tuning, curve: Curve
+    ) -> tuple[HMCState, HMCInfo, Curve]:
         measuring = self._measuring(tuning)
         reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
         length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
         length = self._common(length)
-        factor = jnp.where(measuring, tuning.count % len(FACTORS), FACTORS.index(1.0))
-        inner, info, seen = trajectory_length.transition(sampler, key, state.inner, factor, length, tuning.curve.reference)
-        added = trajectory_length.add(tuning.curve, seen, self._mean)
+        factor = jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0))
+        most = self._room(tuning.dual.log_step, tuning.units, state.position)
+        inner, info, seen = trajectory_length.transition(sampler, key, state, factor, most, length, curve.reference)
+        added = trajectory_length.add(curve, seen, self._mean)
         empty = trajectory_length.start(self.manifold, inner.position)
         empty = empty._replace(reference=self._mean(empty.reference))
         return inner, info, trees.where(measuring, added, empty)
@@ -161,7 +171,7 @@ class Adapted:
 
     def _window(self, tuning: Tuning, position: Tree) -> Tuning:
         """At the end of a window: new units, and dual averaging anew."""
-        at_end = jnp.any(jnp.stack([tuning.count == self.num_warmup * w // 100 for w in WINDOWS]))
+        at_end = jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
         return jax.lax.cond(self._common(at_end), lambda old: self._renewed(old, position), lambda old: old, tuning)
 
     def _renewed(self, tuning: Tuning, position: Tree) -> Tuning:
@@ -174,7 +184,7 @@ class Adapted:
         )
 
     def _measuring(self, tuning: Tuning) -> Array:
-        return 100 * tuning.count >= MEASURE * self.num_warmup
+        return 100 * tuning.step >= MEASURE * self.num_warmup
 
     def _begin(self, position: Tree, units: Tree) -> DualAveraging:
         """In units where the law has unit spread the stable step shrinks with the dimension as d^(-1/4)."""
@@ -183,8 +193,12 @@ class Adapted:
 
     def _ceiling(self, position: Tree, units: Tree) -> Array:
         """The largest log step: no leaf beyond its manifold's `max_step`."""
-        most = jax.tree.map(lambda m, u: _room(m, u), self.manifold.max_step(position), units)
+        most = jax.tree.map(_units_in, self.manifold.max_step(position), units)
         return jnp.log(jnp.min(jnp.stack([leaf.astype(trees.real_dtype(position)) for leaf in jax.tree.leaves(most)])))
+
+    def _room(self, log_step: Array, units: Tree, position: Tree) -> Array:
+        """By what factor a step may still grow."""
+        return jnp.exp(self._ceiling(position, units) - log_step)
 
     def _mean(self, x: Array) -> Array:
         return jax.lax.pmean(x, self.pool)
@@ -196,13 +210,15 @@ class Adapted:
         return rows
 
     def _common(self, x: Array) -> Array:
-        """A number that is the same in all chains, known to be so: loops and branches on it are not taken chain by chain."""
+        """A number that is the same in all chains, known to be so: loops and branches on it are not chain by chain."""
         return jax.lax.pmax(x.astype(jnp.int32), self.pool).astype(x.dtype)
 
 
-def _room(most: float, unit: Any) -> Array:
+def _units_in(most: float, unit: Any) -> Array:
     """How many units fit in the largest step of a leaf; maps live on flat leaves, which have none."""
-    return jnp.full((), jnp.inf, unit.size.dtype) if steps.is_step(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
+    return (
+        jnp.full((), jnp.inf, unit.size.dtype) if steps.is_step(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
+    )
 
 
 def needs_tuning(sampler: Any) -> bool:

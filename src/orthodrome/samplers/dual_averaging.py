@@ -2,8 +2,8 @@
 
     log h_t = mu - sqrt(t) / gamma * mean error,      log hbar_t = t^-k log h_t + (1 - t^-k) log hbar_{t-1},
 
-with the usual gamma = 0.05, k = 0.75 and an offset of 10. On a compact space a nearly uniform law accepts everything and would send the
-step to infinity; a ceiling stops it.
+with the usual gamma = 0.05, k = 0.75 and an offset of 10. On a compact space a nearly uniform law accepts
+everything and would send the step to infinity; a ceiling stops it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class DualAveraging(NamedTuple):
     error: Array
     log_step: Array
     log_average: Array
-    count: Array
+    updates: Array
 
 
 def start(log_step: Array) -> DualAveraging:
@@ -34,7 +34,7 @@ def start(log_step: Array) -> DualAveraging:
 
 def update(state: DualAveraging, error: Array, ceiling: Array) -> DualAveraging:
     """One step with error = wanted - observed acceptance."""
-    count = state.count + 1
+    count = state.updates + 1
     weight = 1 / (count + OFFSET)
     mean_error = (1 - weight) * state.error + weight * error
     log_step = jnp.minimum(state.anchor - jnp.sqrt(count) / GAMMA * mean_error, ceiling)

@@ -1,13 +1,14 @@
 """Geodesic Hamiltonian Monte Carlo (Byrne & Girolami 2013, Algorithm 1, with erratum 002-1).
 
-H(x, v) = -log pi_H(x) + |v|^2 / 2 is split into kicks by the potential and the exact geodesic flow of the kinetic energy; the
-word K A K is repeated `num_steps` times and a Metropolis test on H makes the law exact. Projections are at the current point
-of the trajectory (the printed algorithm has them at its start).
+H(x, v) = -log pi_H(x) + |v|^2 / 2 is split into kicks by the potential and the exact geodesic flow of the kinetic
+energy; the word K A K is repeated `num_steps` times and a Metropolis test on H makes the law exact. Projections are
+at the current point of the trajectory (the printed algorithm has them at its start).
 
-No single length suits coordinates of different periods: an odd number of half periods leaves the square of a coordinate where it was.
-So `num_steps` may be several lengths that take turns, and with `jitter` u > 0 every trajectory has its own step, h (1 + u (2 w - 1)),
-where w runs through a van der Corput sequence. All chains take the same lengths, so none waits for another; and what is fixed
-beforehand keeps every transition a reversible kernel, so the law stays exact.
+No single length suits coordinates of different periods: an odd number of half periods leaves the square of a
+coordinate where it was. So `num_steps` may be several lengths that take turns, and with `jitter` u > 0 every
+trajectory has its own step, h (1 + u (2 w - 1)), where w runs through a van der Corput sequence. All chains take
+the same lengths, so none waits for another; and what is fixed beforehand keeps every transition a reversible
+kernel, so the law stays exact.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class HMCState(NamedTuple):
     position: Tree
     logdensity: Array
     gradient: Tree
-    count: Array
+    transitions: Array
 
 
 class HMCInfo(NamedTuple):
@@ -79,8 +80,14 @@ class GeodesicHMC:
         h = self.steps(state)
         num_steps = self.length(state)
         end = jax.lax.fori_loop(0, num_steps, lambda _, point: leapfrog(self.gradient, point, h), start)
+        return self.decide(accept_key, state, start, end, num_steps)
+
+    def decide(
+        self, key: Array, state: HMCState, start: Point, end: Point, num_steps: Array
+    ) -> tuple[HMCState, HMCInfo]:
+        """The Metropolis test on H at the end of a trajectory."""
         change = energy(start) - energy(end)
-        accepted = jnp.log(jax.random.uniform(accept_key, dtype=change.dtype)) < change
+        accepted = jnp.log(jax.random.uniform(key, dtype=change.dtype)) < change
         kept = trees.where(accepted, end, start)
         info = HMCInfo(
             lp=kept.logdensity,
@@ -90,15 +97,16 @@ class GeodesicHMC:
             n_steps=num_steps,
             step_size=largest_step(self.step_size),
         )
-        return HMCState(kept.position, kept.logdensity, kept.gradient, state.count + 1), info
+        return HMCState(kept.position, kept.logdensity, kept.gradient, state.transitions + 1), info
 
     def length(self, state: HMCState) -> Array:
         """The number of steps of the next trajectory."""
         lengths = jnp.asarray(self.num_steps, jnp.int32)
-        return lengths if lengths.ndim == 0 else lengths[state.count % lengths.size]
+        return lengths if lengths.ndim == 0 else lengths[state.transitions % lengths.size]
 
     def steps(self, state: HMCState) -> Tree:
         """The tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
         h = steps.per_leaf(self.step_size, state.position)
-        w = van_der_corput(state.count // jnp.size(self.num_steps), state.logdensity.dtype)
+        turns = 1 if self.num_steps is None else jnp.size(self.num_steps)
+        w = van_der_corput(state.transitions // turns, state.logdensity.dtype)
         return steps.scaled(h, 1 + self.jitter * (2 * w - 1))

@@ -1,19 +1,21 @@
 """The no-U-turn sampler along geodesics, on any manifold and product.
 
-From a state (x, v), v standard normal in the tangent space, the trajectory of geodesic leapfrogs is doubled forward or backward at
-random until it turns back (`u_turn`, in the embedding), and a state is drawn from it in proportion to exp(-H): uniformly within
-each new half, biased toward the new half between halves (Hoffman & Gelman 2014; Betancourt 2017).
+From a state (x, v), v standard normal in the tangent space, the trajectory of geodesic leapfrogs is doubled forward
+or backward at random until it turns back (`u_turn`, in the embedding), and a state is drawn from it in proportion
+to exp(-H): uniformly within each new half, biased toward the new half between halves (Hoffman & Gelman 2014;
+Betancourt 2017).
 
-Why the law is exact. The leapfrog is reversible and keeps the volume of the tangent bundle, so the set T of states of a trajectory of
-2^j leaves is a set of points of one orbit with weights exp(-H). Given any member of T there is exactly one sequence of j directions
-that builds T from it, so P(T | member) = 2^-j if the growth would not have stopped earlier, which is asked of every aligned subtree
-of T (the same subtrees, whatever member one starts from) and of nothing else: the test is a function of the subtree's states,
-symmetric in time. There is no other cap than `max_depth`, a constant. Hence P(T | z) is the same for all z in T; drawing from T in
-proportion to exp(-H) leaves exp(-H) invariant; the biased draw between halves is a Metropolis step between the two halves of T
-with the same stationary weights.
+Why the law is exact. The leapfrog is reversible and keeps the volume of the tangent bundle, so the set T of states
+of a trajectory of 2^j leaves is a set of points of one orbit with weights exp(-H). Given any member of T there is
+exactly one sequence of j directions that builds T from it, so P(T | member) = 2^-j if the growth would not have
+stopped earlier, which is asked of every aligned subtree of T (the same subtrees, whatever member one starts from)
+and of nothing else: the test is a function of the subtree's states, symmetric in time. There is no other cap than
+`max_depth`, a constant. Hence P(T | z) is the same for all z in T; drawing from T in proportion to exp(-H) leaves
+exp(-H) invariant; the biased draw between halves is a Metropolis step between the two halves of T with the same
+stationary weights.
 
-All doublings run in one flat loop, one leapfrog a turn, so that chains under vmap wait only for the longest trajectory and not for
-the longest at every depth, and the density stands in the program once.
+All doublings run in one flat loop, one leapfrog a turn, so that chains under vmap wait only for the longest
+trajectory and not for the longest at every depth, and the density stands in the program once.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.u_turn as u_turn
 from orthodrome import splitting, steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers import u_turn
 from orthodrome.samplers.leapfrog import DIVERGENT_ENERGY, Point, energy, largest_step, leapfrog
 from orthodrome.samplers.u_turn import Checkpoints, End
 
@@ -182,7 +184,7 @@ def _leaf(point: Point, relative: Array) -> Candidate:
 
 
 def _draw(log_u: Array, old: Candidate, new: Candidate, biased: bool) -> Candidate:
-    """One of two candidates: in proportion to their weights, or (biased) the new one with probability min(1, new/old)."""
+    """One of two candidates: in proportion to their weights, or (biased) the new with probability min(1, new/old)."""
     total = jnp.logaddexp(old.log_weight, new.log_weight)
     log_probability = new.log_weight - (old.log_weight if biased else total)
     return trees.where(log_u < log_probability, new, old)._replace(log_weight=total)

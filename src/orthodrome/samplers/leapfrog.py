@@ -49,7 +49,9 @@ def energy(point: Point) -> Array:
 
 def largest_step(step_size: Any) -> Array:
     """One number for `info`: the largest entry of a tree of steps (the size of a linear map)."""
-    sizes = [s.size if isinstance(s, steps.LinearStep) else s for s in jax.tree.leaves(step_size, is_leaf=steps.is_step)]
+    sizes = [
+        s.size if isinstance(s, steps.LinearStep) else s for s in jax.tree.leaves(step_size, is_leaf=steps.is_step)
+    ]
     return jnp.max(jnp.stack([jnp.max(jnp.asarray(s, jnp.float32)) for s in sizes]))
 
 

@@ -1,14 +1,17 @@
-"""Correlated flat leaves: a linear map learnt in warm-up instead of one unit per element (Byrne & Girolami, section 4.1).
+"""Correlated flat leaves: a linear map learnt in warm-up instead of one unit per element (Byrne & Girolami, section
+4.1).
 
-`DenseMetric` uses the Cholesky factor of the covariance of the draws, shrunk toward its diagonal; for up to some hundred numbers.
+`DenseMetric` uses the Cholesky factor of the covariance of the draws, shrunk toward its diagonal; for up to some
+hundred numbers.
 
-`LowRankMetric` corrects the units per element in a few directions. With draws and gradients measured in those units, let U span the leading
-directions of both, and S_x, S_g be their covariances within U. The map that makes the law look alike from both sides has the square
+`LowRankMetric` corrects the units per element in a few directions. With draws and gradients measured in those
+units, let U span the leading directions of both, and S_x, S_g be their covariances within U. The map that makes the
+law look alike from both sides has the square
 
     A = S_x # S_g^-1,     the geometric mean:  A S_g A = S_x,
 
-whose eigenvectors are the directions and the roots of whose eigenvalues the stretches: wide directions show in the draws, stiff ones in the
-gradients.
+whose eigenvectors are the directions and the roots of whose eigenvalues the stretches: wide directions show in the
+draws, stiff ones in the gradients.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ from __future__ import annotations
 import abc
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -71,7 +73,7 @@ class Rows(NamedTuple):
 
     draws: Array
     gradients: Array
-    count: Array
+    added: Array
 
 
 @pytree
@@ -91,12 +93,12 @@ class LowRankMetric(Metric):
         return Rows(empty, empty, jnp.zeros((), jnp.int32))
 
     def update(self, sums: Rows, d: Array, g: Array, pool: Any) -> Rows:
-        at = sums.count % self.window
-        return Rows(sums.draws.at[at].set(d.ravel()), sums.gradients.at[at].set(g.ravel()), sums.count + 1)
+        at = sums.added % self.window
+        return Rows(sums.draws.at[at].set(d.ravel()), sums.gradients.at[at].set(g.ravel()), sums.added + 1)
 
     def learn(self, sums: Rows, unit: Array, mean: Array, count: Array, gather: Any) -> LowRank:
         scale = unit.ravel()
-        filled = (jnp.arange(self.window) < sums.count).astype(scale.dtype)[:, None]
+        filled = (jnp.arange(self.window) < sums.added).astype(scale.dtype)[:, None]
         y = gather(filled * (sums.draws - mean[None]) / scale[None])
         g = gather(filled * sums.gradients * scale[None])
         n = jnp.maximum(jnp.sum(gather(filled)), 1)

@@ -1,11 +1,13 @@
 """Random-walk Metropolis along geodesics, on any manifold: no gradient needed.
 
-A standard normal velocity in the tangent space at x is followed along its geodesic for the time h. The geodesic flow is reversible and
-preserves volume on the tangent bundle, so (x, v) -> (x', -v') is an involution that keeps dx dv, and
+A standard normal velocity in the tangent space at x is followed along its geodesic for the time h. The geodesic
+flow is reversible and preserves volume on the tangent bundle, so (x, v) -> (x', -v') is an involution that keeps dx
+dv, and
 
     min(1, pi_H(x') exp(-|v'|^2 / 2) / (pi_H(x) exp(-|v|^2 / 2)))
 
-makes the law exact. On exact geodesics |v'| = |v| and only the densities remain; on a level set RATTLE's drift changes the speed a little.
+makes the law exact. On exact geodesics |v'| = |v| and only the densities remain; on a level set RATTLE's drift
+changes the speed a little.
 """
 
 from __future__ import annotations

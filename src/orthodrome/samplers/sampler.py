@@ -1,8 +1,8 @@
 """The contract of every sampler: BlackJAX's `init` and `step`.
 
-A sampler is a configured object (see `pytree`) and an argument of the compiled loop. `State` is a NamedTuple with a field
-`position` (embedded); `Info` is a NamedTuple of a few numbers of fixed shape, with ArviZ's names where it has one. The key is
-never stored in a state; `step` splits it once, at its top, into named keys.
+A sampler is a configured object (see `pytree`) and an argument of the compiled loop. `State` is a NamedTuple with a
+field `position` (embedded); `Info` is a NamedTuple of a few numbers of fixed shape, with ArviZ's names where it has
+one. The key is never stored in a state; `step` splits it once, at its top, into named keys.
 
 `tuned(...)` is how `Adapted` sets what it has learnt; a sampler says in `tunes` what it wants to have learnt.
 """

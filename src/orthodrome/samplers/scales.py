@@ -1,15 +1,16 @@
 """The natural unit of each leaf, learnt from draws and projected gradients.
 
-On a Gaussian with standard deviation s the draws spread by s and the gradients by 1/s, so (var x / var g)^(1/4) = s from either side, and
-an error of one is halved by the other. So
+On a Gaussian with standard deviation s the draws spread by s and the gradients by 1/s, so (var x / var g)^(1/4) = s
+from either side, and an error of one is halved by the other. So
 
     flat leaves        per element,  (var x / var g)^(1/4)
     compact leaves     one number,   min(1, sqrt(m) / E|P g|)
     other leaves       one number,   (var x / m)^(1/4) (sqrt(m) / E|P g|)^(1/2)
 
-with m the dimension of one copy. On a compact space the spread of the draws says nothing about the local scale (an antipodal law of any
-concentration spreads over the whole sphere), the projected gradients do; the mean of their norm, unlike that of its square, is finite at
-the poles of the square-root simplex. A sampler without gradients uses the draws alone.
+with m the dimension of one copy. On a compact space the spread of the draws says nothing about the local scale (an
+antipodal law of any concentration spreads over the whole sphere), the projected gradients do; the mean of their
+norm, unlike that of its square, is finite at the poles of the square-root simplex. A sampler without gradients uses
+the draws alone.
 
 With a `Metric` the Euclidean leaves get a linear map instead: see `metrics`.
 """
@@ -46,7 +47,8 @@ def start(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
 
     def leaf(m: Manifold, x: Array) -> LeafMoments:
         zero = jnp.zeros_like(x)
-        extra = metric.start(x) if _has_map(m, metric) else None
+        learner = _learner(m, metric)
+        extra = learner.start(x) if learner else None
         return LeafMoments(x, zero, zero, zero, zero, jnp.zeros((), x.dtype), extra)
 
     return per_leaf(manifold, leaf, position)
@@ -56,12 +58,15 @@ def ones(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
     """Units of one: an array on flat leaves (or the identity map, with a metric), one number elsewhere."""
 
     def leaf(m: Manifold, x: Array) -> Any:
-        return metric.identity(x) if _has_map(m, metric) else jnp.ones(x.shape if m.flat else (), x.dtype)
+        learner = _learner(m, metric)
+        return learner.identity(x) if learner else jnp.ones(x.shape if m.flat else (), x.dtype)
 
     return per_leaf(manifold, leaf, position)
 
 
-def update(manifold: Manifold, metric: Metric | None, moments: Tree, position: Tree, gradient: Tree | None, pool: Any) -> Tree:
+def update(
+    manifold: Manifold, metric: Metric | None, moments: Tree, position: Tree, gradient: Tree | None, pool: Any
+) -> Tree:
     """Add one draw of every chain; `pool` averages over chains."""
     gradient = jax.tree.map(jnp.zeros_like, position) if gradient is None else manifold.project(position, gradient)
 
@@ -69,9 +74,10 @@ def update(manifold: Manifold, metric: Metric | None, moments: Tree, position: T
         d = x - old.reference
         norm = jnp.mean(jnp.sqrt(jnp.sum(g.reshape(_copies(m, x), -1) ** 2, axis=1)))
         new = (d, d**2, g, g**2, norm)
-        sums = (s + pool(jnp.where(jnp.isfinite(n), n, 0)) for s, n in zip(old[1:6], new, strict=True))
-        extra = metric.update(old.metric, d, g, pool) if _has_map(m, metric) else None
-        return LeafMoments(old.reference, *sums, extra)
+        sums = [s + pool(jnp.where(jnp.isfinite(n), n, 0)) for s, n in zip(old[1:6], new, strict=True)]
+        learner = _learner(m, metric)
+        extra = learner.update(old.metric, d, g, pool) if learner else None
+        return LeafMoments._make([old.reference, *sums, extra])
 
     return per_leaf(manifold, add, moments, position, gradient)
 
@@ -82,13 +88,15 @@ def scales(manifold: Manifold, metric: Metric | None, moments: Tree, count: Arra
     def leaf(m: Manifold, s: LeafMoments, x: Array) -> Any:
         n = count.astype(x.dtype)
         unit = _unit(m, s, n, x)
-        return metric.learn(s.metric, unit, s.sum_x.ravel() / n, n, gather) if _has_map(m, metric) else unit
+        learner = _learner(m, metric)
+        return learner.learn(s.metric, unit, s.sum_x.ravel() / n, n, gather) if learner else unit
 
     return per_leaf(manifold, leaf, moments, position)
 
 
-def _has_map(manifold: Manifold, metric: Metric | None) -> bool:
-    return metric is not None and isinstance(manifold, Euclidean)
+def _learner(manifold: Manifold, metric: Metric | None) -> Metric | None:
+    """The metric, on leaves that can have one."""
+    return metric if isinstance(manifold, Euclidean) else None
 
 
 def _unit(manifold: Manifold, s: LeafMoments, n: Array, x: Array) -> Array:

@@ -1,16 +1,18 @@
 """How long a trajectory should be, learnt from how fast it forgets.
 
-One trajectory of geodesic leapfrogs shows every shorter one on its way. For a functional f (each coordinate of the user's, and its square) and
-l steps of size h, accepted with probability a_l = min(1, exp(H_0 - H_l)), the lag-one correlation of the chain would be
+One trajectory of geodesic leapfrogs shows every shorter one on its way. For a functional f (each coordinate of the
+user's, and its square) and l steps of size h, accepted with probability a_l = min(1, exp(H_0 - H_l)), the lag-one
+correlation of the chain would be
 
     rho(l, h) = 1 - E[a_l (f(x_l) - f(x_0))^2] / (2 var f),
 
-so its effective draws per gradient are about (1 - rho) / (1 + rho) / l. The expectations are averages over the last part of warm-up
-and all chains, for a few step sizes around the one that dual averaging found; the pair (h, l) whose slowest functional is fastest
-wins. Unlike a rule that looks at one functional (ChEES: the squared distance from the mean) it sees antithetic moves, which are
-worth having, and squares that an antithetic move does not mix.
+so its effective draws per gradient are about (1 - rho) / (1 + rho) / l. The expectations are averages over the last
+part of warm-up and all chains, for a few step sizes around the one that dual averaging found; the pair (h, l) whose
+slowest functional is fastest wins. Unlike a rule that looks at one functional (ChEES: the squared distance from the
+mean) it sees antithetic moves, which are worth having, and squares that an antithetic move does not mix.
 
-Every transition of the warm-up is itself exact: it ends at a number of steps chosen beforehand and has its Metropolis test there.
+Every transition of the warm-up is itself exact: it ends at a number of steps chosen beforehand and has its
+Metropolis test there.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from jax import Array
 from orthodrome import steps, trees
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
-from orthodrome.samplers.leapfrog import DIVERGENT_ENERGY, Point, energy, largest_step, leapfrog
+from orthodrome.samplers.leapfrog import Point, energy, leapfrog
 
 FACTORS = (0.7, 1.0, 1.4, 2.0)
 """The step sizes that are tried, relative to the one of dual averaging."""
@@ -35,7 +37,7 @@ TURNS = 16
 """So many lengths take turns (with repetitions)."""
 PROBES = 64
 """At most so many coordinates are looked at."""
-OVERHEAD = 1.0
+OVERHEAD = 1.5
 """What a transition costs beside its gradients, in gradients (random numbers, the test, writing)."""
 
 
@@ -73,9 +75,9 @@ def functionals(manifold: Manifold, position: Tree) -> Array:
 
 
 def transition(
-    sampler: GeodesicHMC, key: Array, state: HMCState, factor: Array, length: Array, reference: Array
+    sampler: GeodesicHMC, key: Array, state: HMCState, factor: Array, most: Array, length: Array, reference: Array
 ) -> tuple[HMCState, HMCInfo, Curve]:
-    """A transition of the sampler with its step times FACTORS[factor], and what its trajectory of `length` steps shows.
+    """A transition with the step times FACTORS[factor] (at `most`), and what its trajectory of `length` steps shows.
 
     The transition ends at a uniformly chosen one of the lengths; functionals are taken relative to `reference`.
     """
@@ -83,8 +85,8 @@ def transition(
     manifold = sampler.manifold
     v = manifold.random_velocity(velocity_key, state.position)
     begin = Point(state.position, v, state.logdensity, state.gradient)
-    h = steps.scaled(sampler.steps(state), jnp.asarray(FACTORS, state.logdensity.dtype)[factor])
-    last = jax.random.randint(end_key, (), 0, length)
+    h = steps.scaled(sampler.steps(state), jnp.minimum(jnp.asarray(FACTORS, most.dtype)[factor], most))
+    last = jax.random.randint(end_key, (), 0, length, jnp.int32)
     f0 = functionals(manifold, state.position) - reference
     empty = start(manifold, state.position)
 
@@ -97,33 +99,23 @@ def transition(
         return point, trees.where(i == last, point, end), curve
 
     _, end, curve = jax.lax.fori_loop(0, length, advance, (begin, begin, empty))
-    change = energy(begin) - energy(end)
-    taken = jnp.log(jax.random.uniform(accept_key, dtype=change.dtype)) < change
-    kept = trees.where(taken, end, begin)
-    info = HMCInfo(
-        lp=kept.logdensity,
-        acceptance_rate=jnp.exp(jnp.minimum(change, 0)),
-        diverging=~(change > -DIVERGENT_ENERGY),
-        energy=energy(kept),
-        n_steps=length.astype(jnp.int32),
-        step_size=largest_step(sampler.step_size),
-    )
+    kept, info = sampler.decide(accept_key, state, begin, end, length.astype(jnp.int32))
     curve = curve._replace(sum_f=f0, sum_ff=f0**2, draws=jnp.ones_like(curve.draws))
-    return HMCState(kept.position, kept.logdensity, kept.gradient, state.count + 1), info, curve
+    return kept, info, curve
 
 
 def best(curve: Curve) -> tuple[float, np.ndarray]:
     """The factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
 
-    Always TURNS of them, so that every tuned sampler runs in the same compiled program. The correlation of a mixture of kernels is the mixture of their correlations, so every range of lengths a..b is scored
-    from the same sums.
+    Always TURNS of them, so that every tuned sampler runs in the same compiled program. The correlation of a mixture of
+    kernels is the mixture of their correlations, so every range of lengths a..b is scored from the same sums.
     """
     jump, visits, sum_f, sum_ff = (np.asarray(a, np.float64) for a in curve[1:5])
     draws = float(curve.draws)
     variance = np.maximum(sum_ff / draws - (sum_f / draws) ** 2, 1e-300)
     correlation = 1 - jump / np.maximum(visits, 1)[..., None] / (2 * variance)
     candidates = [
-        (_effectiveness(correlation[i, first : last + 1].mean(axis=0)) / (1 + OVERHEAD + (first + last) / 2), factor, first, last)
+        (_score(correlation[i], first, last), factor, first, last)
         for i, factor in enumerate(FACTORS)
         for first in range(LONGEST)
         for last in range(first, min(LONGEST, 4 * (first + 1)))
@@ -135,10 +127,11 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
     return factor, np.resize(spread, TURNS).astype(np.int32)
 
 
-def _effectiveness(correlation: np.ndarray) -> float:
-    """Effective draws per draw of the slowest functional."""
-    slowest = np.clip(np.max(correlation), -0.9, 1 - 1e-6)
-    return float((1 - slowest) / (1 + slowest))
+def _score(correlation: np.ndarray, first: int, last: int) -> float:
+    """Effective draws of the slowest functional per gradient, for lengths that range from index `first` to `last`."""
+    slowest = np.clip(np.max(correlation[first : last + 1].mean(axis=0)), -0.9, 1 - 1e-6)
+    cost = 1 + (first + last) / 2 + OVERHEAD
+    return float((1 - slowest) / (1 + slowest) / cost)
 
 
 def add(one: Curve, other: Curve, pool: Any) -> Curve:

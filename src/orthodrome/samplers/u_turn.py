@@ -1,18 +1,18 @@
 """When a trajectory turns back, measured in the embedding.
 
-On any embedded manifold dx/dt = v, so the sum of the velocities along a trajectory is its chord, x_right - x_left, exactly. The
-span from a left to a right state turns when moving either end further outward would shorten the chord:
+On any embedded manifold dx/dt = v, so the sum of the velocities along a trajectory is its chord, x_right - x_left,
+exactly. The span from a left to a right state turns when moving either end further outward would shorten the chord:
 
     turns  =  c . v_left <= 0  or  c . v_right <= 0,        c = x_right - x_left in the units of the step.
 
-A tree of 2^k leaves is tested on its whole span and on the two spans that reach across its middle (start of the left half to start
-of the right half; end of the left half to end of the right half): the spans that are tested then grow by at most a factor 2, so
-that a closed orbit, which turns on one half of its period, cannot slip through between two of them. The test depends only on the
-states of the subtree and is symmetric under reversal of time.
+A tree of 2^k leaves is tested on its whole span and on the two spans that reach across its middle (start of the
+left half to start of the right half; end of the left half to end of the right half): the spans that are tested then
+grow by at most a factor 2, so that a closed orbit, which turns on one half of its period, cannot slip through
+between two of them. The test depends only on the states of the subtree and is symmetric under reversal of time.
 
-`Checkpoints` keeps what is needed to test every aligned subtree while its leaves arrive one by one, in O(log) memory:
-leaf n (even) starts the subtrees whose leaves share its leading bits, and is kept in slot popcount(n), where it stays until those
-are complete; a leaf that ends a left half of size 2^k is kept in slot k.
+`Checkpoints` keeps what is needed to test every aligned subtree while its leaves arrive one by one, in O(log)
+memory: leaf n (even) starts the subtrees whose leaves share its leading bits, and is kept in slot popcount(n),
+where it stays until those are complete; a leaf that ends a left half of size 2^k is kept in slot k.
 """
 
 from __future__ import annotations
