@@ -146,16 +146,14 @@ def gaussians_far_apart(p: dict[str, jax.Array]) -> jax.Array:
 
 @pytest.mark.parametrize("sampler", ["GeodesicNUTS", pytest.param("GeodesicHMC", marks=pytest.mark.slow)])
 def test_scales_of_a_thousandth_and_a_thousand_are_learnt(sampler: str) -> None:
-    """Started as far off as 1,000 standard deviations of the small leaf; units right within a factor 2, acceptance
-    within 0.1.
+    """Started 10 standard deviations off, with units of one: they come out right within a factor 2, acceptance within 0.1.
+
+    Not for the random walk, which learns from its draws alone and cannot see a scale it has not walked.
     """
     manifold = Product({"small": Euclidean(), "large": Euclidean(), "unit": Sphere()})
     target = Target(manifold, gaussians_far_apart)
     start = {"small": jnp.asarray([0.01, -0.01]), "large": jnp.zeros(2), "unit": jnp.asarray([0.0, 0.6, 0.8])}
-    kernel, wanted = (
-        (RandomWalk(target), 0.35) if sampler == "RandomWalk" else (GeodesicNUTS(FullGradient(target)), 0.8)
-    )
-    frozen, accepted = tuned(kernel, start, 1000 if sampler == "RandomWalk" else 400)
+    frozen, accepted = tuned(SAMPLERS[sampler](FullGradient(target)), start)
     h = jax.tree.map(np.asarray, frozen.step_size)
     np.testing.assert_allclose(np.log(h["large"].mean() / h["small"].mean()), np.log(1e6), atol=np.log(2))
     np.testing.assert_allclose(np.log(h["unit"] / h["small"].mean()), np.log(1e3 / np.sqrt(20)), atol=np.log(2))
