@@ -2,6 +2,10 @@
 
 EXPERIMENTS: dict[str, str] = {
     "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
+    "integrator-rates": "orthodrome.experiments.integrator_rates",
+    "sampler-table": "orthodrome.experiments.sampler_table",
+    "sggmc-circle": "orthodrome.experiments.sggmc_circle",
+    "sggmc-mixture": "orthodrome.experiments.sggmc_mixture",
     "recipe-1d": "orthodrome.experiments.recipe_1d",
     "recipe-2d": "orthodrome.experiments.recipe_2d",
 }

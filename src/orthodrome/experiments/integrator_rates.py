@@ -1,0 +1,97 @@
+"""How fast averages converge with integrators of first and second order (section 1 of Liu, Zhu & Song 2016).
+
+    |bias| <= const L^(-K/(K+1)),     mean square error <= const L^(-2K/(2K+1))
+
+for an integrator of order K after L steps, with the step h ~ L^(-1/(K+1)), or L^(-1/(2K+1)), that balances the
+integrator's error h^K with the memory of the start 1/(L h), or with the variance 1/(L h). Here the rates are slopes:
+x^2 of a standard Gaussian, by exact linear algebra (`linear_words`), for the words OBA (K = 1), ABOBA and AUKUA (K =
+2). The functional has a bias under each of them; KAUAK has none for it, and is measured by v^2 in the tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.linear_words import mean_of_average, stationary, variance_of_average, word
+from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
+
+NAME = "integrator-rates"
+TITLE = "Bias and mean square error of averages against the number of steps, first and second order"
+PAPER = "Liu, Zhu & Song 2016, section 1 (bounds of Chen, Ding & Carin 2015)"
+DATA = None
+
+ORDERS = {"OBA": 1, "ABOBA": 2, "AUKUA": 2}
+START = {"OBA": 2.0, "ABOBA": 0.0, "AUKUA": 2.0}
+"""Where x starts: on the side of its bias, so that the two errors add up and the slope is that of their sum."""
+TOLERANCE = 0.05
+
+Reals = NDArray[np.float64]
+
+
+def run(context: Context) -> list[Claim]:
+    """Slopes over several decades of L."""
+    lengths = np.geomspace(1e3, context.pick(quick=1e6, paper=1e8), 10).round().astype(int)
+    rows = [row for order in ORDERS for row in measure(order, lengths)]
+    context.save_table("rates", rows)
+    context.save_figure(figure(rows), "rates")
+    return [claim for order in ORDERS for claim in claims(order, rows)]
+
+
+def measure(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
+    """Bias and mean square error at every length, each with its own step."""
+    k = ORDERS[order]
+    rows = []
+    for length in lengths:
+        for_bias, for_error = (0.8 * (length / 100) ** (-1 / power) for power in (k + 1, 2 * k + 1))
+        bias = mean_of_average(*word(order, for_bias), np.array([START[order], 0.0]), int(length)) - 1
+        m, q = word(order, for_error)
+        error = (stationary(m, q)[0, 0] - 1) ** 2 + variance_of_average(m, q, int(length))
+        rows.append({"order": order, "steps": int(length), "bias": abs(bias), "mean_square_error": error})
+    return rows
+
+
+def slope(rows: list[dict[str, Any]], order: str, column: str) -> float:
+    """Of the last half of the curve, in log-log."""
+    mine = [row for row in rows if row["order"] == order]
+    mine = mine[len(mine) // 2 :]
+    return float(np.polyfit(np.log([r["steps"] for r in mine]), np.log([r[column] for r in mine]), 1)[0])
+
+
+def claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
+    """Two exponents for each word; a bound holds if the curve falls at least as fast."""
+    k = ORDERS[order]
+    wanted = {"bias": -k / (k + 1), "mean_square_error": -2 * k / (2 * k + 1)}
+    found = {column: slope(rows, order, column) for column in wanted}
+    return [
+        Claim(
+            f"{column}-{order}",
+            f"{order} (K = {k}): slope of the {column.replace('_', ' ')}",
+            w,
+            found[column],
+            found[column] < w + TOLERANCE,
+        )
+        for column, w in wanted.items()
+    ]
+
+
+def figure(rows: list[dict[str, Any]]) -> Any:
+    """Both errors against the number of steps."""
+    drawing, axes = new_figure(1, 2, size=(8.0, 3.2))
+    colors = dict(zip(ORDERS, (ORANGE, BLUE, GREEN), strict=True))
+    for axis, column in zip(axes[0], ("bias", "mean_square_error"), strict=True):
+        for order, color in colors.items():
+            mine = [row for row in rows if row["order"] == order]
+            axis.loglog(
+                [r["steps"] for r in mine],
+                [r[column] for r in mine],
+                color=color,
+                label=f"{order}, K = {ORDERS[order]}",
+            )
+        axis.set(xlabel="steps L", title=column.replace("_", " "))
+        axis.grid(color=GREY, alpha=0.2)
+    axes[0, 0].legend(frameon=False, fontsize=8)
+    return drawing

@@ -1,0 +1,202 @@
+"""Table 1 of Liu, Zhu & Song (2016): what each sampler can do, every cell computed.
+
+    stochastic gradient     a step from a minibatch runs, and needs no Metropolis test
+    no inner iteration      no loop that runs until convergence in one step (in the program that JAX traces)
+    no global coordinates   it works on a sphere, by geodesics
+    order of integrator     the slope in log h of the largest bias of a second moment of (x, v), on a Gaussian
+
+The orders of the words of splittings are exact (`linear_words`; the tests show that the samplers take just those
+steps). SGLD on a Gaussian is x <- (1 - h) x + N(0, 2 h), SGHMC an Euler step of the momentum and then one of the
+position; their slopes come from the same algebra. The two thermostats are taken at a fixed thermostat. GMC and CHMC
+(which is GMC on a `LevelSet`) are exact with their Metropolis test: their order is that of the energy error of a
+trajectory, as run. RMLD and RMHMC need a metric in coordinates and are not among the samplers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from orthodrome.errors import BadInput, Unsupported
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.linear_words import stationary, word
+from orthodrome.gradients import FullGradient, Minibatch
+from orthodrome.manifolds import Euclidean, LevelSet, Manifold, Sphere
+from orthodrome.plots.style import BLUE, GREY, new_figure
+from orthodrome.samplers import GSGNHT, SGGMC, SGHMC, SGLD, SGNHT, GeodesicHMC
+from orthodrome.samplers.leapfrog import Point, energy, leapfrog
+from orthodrome.targets import Posterior, Target
+
+NAME = "sampler-table"
+TITLE = "What each sampler can do: stochastic gradients, inner iterations, coordinates, order"
+PAPER = "Liu, Zhu & Song 2016, Table 1"
+DATA = None
+
+STEPS = np.array([0.4, 0.2, 0.1, 0.05])
+
+
+def logprior(x: Array) -> Array:
+    """None to speak of."""
+    return -0.5 * jnp.sum(x**2)
+
+
+def loglikelihood(x: Array, row: Array) -> Array:
+    """A Gaussian, or a von Mises-Fisher law where x is a unit vector."""
+    return jnp.sum(x * row)
+
+
+def circle_equation(x: Array) -> Array:
+    """Zero on the unit circle."""
+    return jnp.sum(x**2) - 1
+
+
+def posterior(manifold: Manifold) -> Posterior:
+    """Eight rows on a space of two coordinates."""
+    return Posterior(manifold, logprior, loglikelihood, jnp.asarray(np.eye(2)[[0, 1] * 4], jnp.float32))
+
+
+SAMPLERS: dict[str, tuple[Callable[[Any], Any], Manifold]] = {
+    "GMC": (lambda g: GeodesicHMC(g, 0.1, 2), Sphere()),
+    "CHMC": (lambda g: GeodesicHMC(g, 0.1, 2), LevelSet(circle_equation)),
+    "SGLD": (lambda g: SGLD(g, 0.1), Euclidean()),
+    "SGHMC": (lambda g: SGHMC(g, 0.1), Euclidean()),
+    "SGNHT": (lambda g: SGNHT(g, 0.1), Euclidean()),
+    "SGGMC": (lambda g: SGGMC(g, 0.1, 1.0), Sphere()),
+    "gSGNHT": (lambda g: GSGNHT(g, 0.1, 1.0), Sphere()),
+}
+PRINTED = {
+    "GMC": (False, True, True, 2),
+    "CHMC": (False, False, True, 2),
+    "SGLD": (True, True, None, 1),
+    "SGHMC": (True, True, None, 1),
+    "SGNHT": (True, True, None, 1),
+    "SGGMC": (True, True, True, 2),
+    "gSGNHT": (True, True, True, 2),
+}
+COLUMNS = ("stochastic gradient", "no inner iteration", "no global coordinates", "order")
+
+
+def run(context: Context) -> list[Claim]:
+    """Every row of the table."""
+    rows = {name: (stochastic(name), not iterates(name), without_coordinates(name), order(name)) for name in SAMPLERS}
+    context.save_table(
+        "table1", [{"sampler": name} | dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()]
+    )
+    context.save_figure(figure(rows), "table1")
+    return [claim for name, row in rows.items() for claim in claims(name, row)]
+
+
+def claims(name: str, row: tuple[Any, ...]) -> list[Claim]:
+    """The cells that the paper fills; a dash is none."""
+    cells = zip(COLUMNS, PRINTED[name], row, strict=True)
+    return [
+        Claim(f"{name}: {column}".replace(" ", "-"), f"{name}: {column}", printed, found, agrees(printed, found))
+        for column, printed, found in cells
+        if printed is not None
+    ]
+
+
+def agrees(printed: Any, found: Any) -> bool:
+    """A slope agrees with an order within 0.2."""
+    return abs(found - printed) < 0.2 if not isinstance(printed, bool) else found == printed
+
+
+def stochastic(name: str) -> bool:
+    """Whether a step from a minibatch is traced, and has no acceptance rate."""
+    make, manifold = SAMPLERS[name]
+    sampler = make(Minibatch(posterior(manifold), 2))
+    try:
+        _, info = jax.eval_shape(lambda key: sampler.step(key, sampler.init(point(manifold), key)), jax.random.key(0))
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return "acceptance_rate" not in info._fields
+
+
+def iterates(name: str) -> bool:
+    """Whether the geodesic (or the step itself) loops until it has converged."""
+    manifold = SAMPLERS[name][1]
+    x = point(manifold)
+    return " while[" in str(jax.make_jaxpr(lambda v: manifold.geodesic(x, v, jnp.asarray(0.1)))(jnp.zeros(2)))
+
+
+def without_coordinates(name: str) -> bool | None:
+    """Whether it accepts a sphere; None for one of flat space, which has nothing to say."""
+    make, _ = SAMPLERS[name]
+    sampler = make(FullGradient(posterior(Sphere())))
+    supports = getattr(type(sampler), "supports", None)
+    try:
+        return True if supports is None or supports(sampler, Sphere()) is None else None
+    except (BadInput, Unsupported):
+        return None
+
+
+def point(manifold: Manifold) -> Array:
+    """A point of each of the spaces here."""
+    return jnp.asarray([0.6, 0.8])
+
+
+def order(name: str) -> float:
+    """The slope of the bias in log h over the smallest steps."""
+    bias = np.array([abs(BIASES[name](h)) for h in STEPS])
+    return round(float(np.polyfit(np.log(STEPS[-3:]), np.log(bias[-3:]), 1)[0]), 3)
+
+
+def _largest(m: Any, q: Any) -> float:
+    """The largest bias of E x^2, E x v and E v^2."""
+    return float(np.max(np.abs(stationary(m, q) - np.eye(2))))
+
+
+def _langevin(h: float) -> float:
+    """x <- (1 - h) x + N(0, 2 h)."""
+    return 2 * h / (1 - (1 - h) ** 2) - 1
+
+
+def _euler(h: float) -> float:
+    """r <- r - h x - h r + N(0, 2 h), then x <- x + h r."""
+    kick, move = np.array([[1.0, 0.0], [-h, 1 - h]]), np.array([[1.0, h], [0.0, 1.0]])
+    return _largest(move @ kick, move @ np.diag([0.0, 2 * h]) @ move.T)
+
+
+def _energy(name: str) -> Callable[[float], float]:
+    """The energy error of a trajectory of length 0.8, as the sampler runs it."""
+
+    def error(h: float) -> float:
+        with jax.enable_x64(True):
+            manifold = SAMPLERS[name][1]
+            x = jnp.asarray([0.6, 0.8])
+            gradient = FullGradient(Target(manifold, lambda y: 3 * y[0]))
+            estimate, _ = gradient.estimate(None, x)
+            begin = Point(x, jnp.asarray([0.8, -0.6]), estimate.logdensity, estimate.gradient)
+            walk = lambda point: jax.lax.fori_loop(
+                0, round(0.8 / h), lambda _, p: leapfrog(gradient, p, jnp.asarray(h)), point
+            )
+            return float(energy(jax.jit(walk)(begin)) - energy(begin))
+
+    return error
+
+
+BIASES: dict[str, Callable[[float], float]] = {
+    "GMC": _energy("GMC"),
+    "CHMC": _energy("CHMC"),
+    "SGLD": _langevin,
+    "SGHMC": _euler,
+    "SGNHT": _euler,
+    "SGGMC": lambda h: _largest(*word("ABOBA", h)),
+    "gSGNHT": lambda h: _largest(*word("ABOBA", h)),
+}
+
+
+def figure(rows: dict[str, tuple[Any, ...]]) -> Any:
+    """The biases against the step."""
+    drawing, axes = new_figure(1, 1, size=(4.5, 3.2))
+    for name in ("SGLD", "SGHMC", "SGGMC"):
+        bias = [abs(BIASES[name](h)) for h in STEPS]
+        axes[0, 0].loglog(STEPS, bias, color=BLUE if name == "SGGMC" else GREY, marker="o", markersize=3)
+        axes[0, 0].annotate(f"{name}, slope {rows[name][3]:.2f}", (STEPS[0], bias[0]), fontsize=7, ha="right")
+    axes[0, 0].set(xlabel="step size", ylabel="largest bias")
+    return drawing

@@ -1,0 +1,127 @@
+"""Fig. 3 of Liu, Zhu & Song (2016): SGGMC on a circle with a gradient that is corrupted on purpose.
+
+    U(x) = -log(exp(5 mu_1.x) + 2 exp(5 mu_2.x)),   mu at the angles pi/3 and -pi/3 (erratum 000-5: not antipodes),
+
+with N(0, 1000 I) added to the gradient, L = 30, epsilon = 0.01, C = rho / epsilon = 10. Over one step friction wants
+a noise of 2 C epsilon = 0.2; the gradient brings V epsilon^2 = 0.1 of it, and 0.1 is injected. Told of V the sampler
+runs at temperature 1 and draws from the law; not told, it runs at 1.5 and its draws are too wide.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.gradients import FullGradient, NoisyGradient
+from orthodrome.manifolds import Sphere
+from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
+from orthodrome.run import sample
+from orthodrome.samplers.sggmc import SGGMC
+from orthodrome.targets import Target
+
+NAME = "sggmc-circle"
+TITLE = "SGGMC on a circle with gradient noise of known variance: angles, temperature, total variation"
+PAPER = "Liu, Zhu & Song 2016, section 5.1, Fig. 3"
+DATA = None
+
+VARIANCE, STEP_SIZE, FRICTION, NUM_STEPS, BIN = 1000.0, 0.01, 10.0, 30, 0.1
+CHAINS = 256
+
+Reals = NDArray[np.float64]
+
+
+def logdensity(x: Array) -> Array:
+    """Two bumps of weights 1 and 2, from the ambient coordinates."""
+    along, across = 5 * x[0] * jnp.cos(jnp.pi / 3), 5 * x[1] * jnp.sin(jnp.pi / 3)
+    return along + jnp.logaddexp(across, jnp.log(2.0) - across)
+
+
+def run(context: Context) -> list[Claim]:
+    """Told of V, and not told."""
+    edges = np.linspace(-np.pi, np.pi, round(2 * np.pi / BIN) + 1)
+    truth = bin_probabilities(edges)
+    found = {told: draw(context, told) for told in (True, False)}
+    shares = {told: np.histogram(angles, edges)[0] / angles.size for told, (angles, _) in found.items()}
+    middles = (edges[1:] + edges[:-1]) / 2
+    context.save_table(
+        "angles",
+        [
+            {"angle": float(m), "exact": float(p), "told": float(a), "not_told": float(b)}
+            for m, p, a, b in zip(middles, truth, shares[True], shares[False], strict=True)
+        ],
+    )
+    context.save_figure(figure(middles, truth / BIN, shares, found[True][0][:100]), "figure3")
+    return claims({told: heat for told, (_, heat) in found.items()}, {t: distance(s, truth) for t, s in shares.items()})
+
+
+def draw(context: Context, told: bool) -> tuple[Reals, float]:
+    """Angles of all draws, and the mean temperature."""
+    gradient = NoisyGradient(FullGradient(Target(Sphere(), logdensity)), VARIANCE, told=told)
+    sampler = SGGMC(gradient, step_size=STEP_SIZE, friction=FRICTION, num_steps=NUM_STEPS)
+    start = jax.ShapeDtypeStruct((2,), jnp.float32)
+    length = context.pick(quick=500, paper=4_000)
+    settings: dict[str, Any] = {
+        "seed": context.seed,
+        "num_chains": CHAINS,
+        "num_warmup": 150,
+        "progress": context.progress,
+    }
+    draws = sample(sampler, start, num_draws=length, **settings)
+    x = np.asarray(draws["posterior"]["x"].values, float)
+    return np.arctan2(x[..., 1], x[..., 0]).ravel(), float(draws["sample_stats"]["temperature"].mean())
+
+
+def claims(heat: dict[bool, float], distances: dict[bool, float]) -> list[Claim]:
+    """What the paper says of Fig. 3, as numbers (values of erratum 000-5)."""
+    said = "no obvious corruption of the result"
+    return [
+        Claim("temperature", "told of V: v.v/m is 1.00", 1.0, heat[True], abs(heat[True] - 1) < 0.02),
+        Claim(
+            "temperature-not-told", "not told of V: v.v/m is 1.49", None, heat[False], abs(heat[False] - 1.49) < 0.04
+        ),
+        Claim(
+            "total-variation", "told of V: total variation below 0.02", said, distances[True], distances[True] < 0.02
+        ),
+        Claim(
+            "total-variation-not-told",
+            "not told of V: total variation about 0.09",
+            None,
+            distances[False],
+            0.06 < distances[False] < 0.13,
+        ),
+    ]
+
+
+def bin_probabilities(edges: Reals, fine: int = 200) -> Reals:
+    """The law of the angle, summed over each bin."""
+    steps = (np.arange(fine) + 0.5) / fine
+    angle = edges[:-1, None] + np.diff(edges)[:, None] * steps
+    mass = (np.exp(5 * np.cos(angle - np.pi / 3)) + 2 * np.exp(5 * np.cos(angle + np.pi / 3))).sum(axis=1)
+    return mass / mass.sum()
+
+
+def distance(one: Reals, other: Reals) -> float:
+    """Total variation between two histograms."""
+    return float(np.abs(one - other).sum() / 2)
+
+
+def figure(middles: Reals, density: Reals, shares: dict[bool, Reals], few: Reals) -> Any:
+    """Left: 100 draws on the circle; right: the law of the angle and both histograms."""
+    drawing, axes = new_figure(1, 2, size=(8.0, 3.2), gridspec_kw={"width_ratios": [1, 2]})
+    left, right = axes[0]
+    turn = np.linspace(0, 2 * np.pi, 200)
+    left.plot(np.cos(turn), np.sin(turn), color=GREY, linewidth=0.8)
+    left.scatter(np.cos(few), np.sin(few), s=8, color=BLUE, linewidths=0)
+    left.set(aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+    right.plot(middles, density, color=GREY, linewidth=2, label="exact")
+    right.plot(middles, shares[True] / BIN, color=BLUE, linewidth=1, label="SGGMC, told of V")
+    right.plot(middles, shares[False] / BIN, color=ORANGE, linewidth=1, label="not told")
+    right.set(xlabel="angle", ylabel="density")
+    right.legend(frameon=False, fontsize=8)
+    return drawing

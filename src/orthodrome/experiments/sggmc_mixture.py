@@ -1,0 +1,152 @@
+"""Fig. 4 of Liu, Zhu & Song (2016): the posterior of two directions from minibatches, V by the empirical Fisher.
+
+    x_i ~ (vMF(v_1, 20) + vMF(mu, 20)) / 2,   mu = (v_1 + v_2) / |v_1 + v_2|,   v_1, v_2 ~ vMF(e_1, 20)
+
+(errata 000-3, 000-4: the text prints v_2 for mu and e_2 for e_1), D = 100 data from v_1 = -pi/24, v_2 = pi/8; batches
+of 10, L = 10, epsilon = sqrt(gamma / D) = 2.236e-3, C = rho / epsilon = 44.7. The exact posterior is a sum over a
+grid of the two angles. It has two modes, near (-pi/24, pi/8) and (pi/24, -pi/8) (erratum 003-4).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.gradients import EmpiricalFisher, Minibatch, NoNoise, ScalarForm
+from orthodrome.manifolds import Product, Sphere
+from orthodrome.plots.style import BLUE, GREY, new_figure
+from orthodrome.run import sample
+from orthodrome.samplers.sggmc import SGGMC
+from orthodrome.targets import Posterior
+
+NAME = "sggmc-mixture"
+TITLE = "Two directions of a von Mises-Fisher mixture on the circle, from minibatches: marginals and joint"
+PAPER = "Liu, Zhu & Song 2016, section 5.2, Fig. 4"
+DATA = None
+
+KAPPA, NUM_DATA, BATCH, NUM_STEPS = 20.0, 100, 10, 10
+STEP_SIZE = float(np.sqrt(5e-4 / NUM_DATA))
+FRICTION = 0.1 / STEP_SIZE
+CHAINS, HALF, BINS = 64, np.pi / 2, 60
+
+Reals = NDArray[np.float64]
+
+
+def logprior(p: dict[str, Array]) -> Array:
+    """Both directions about e_1."""
+    return KAPPA * (p["v1"][0] + p["v2"][0])
+
+
+def loglikelihood(p: dict[str, Array], row: Array) -> Array:
+    """One datum; the two vMF have the same constant."""
+    both = p["v1"] + p["v2"]
+    mu = both / jnp.sqrt(jnp.sum(both**2))
+    return jnp.logaddexp(KAPPA * jnp.sum(p["v1"] * row), KAPPA * jnp.sum(mu * row))
+
+
+def synthetic(seed: int) -> Reals:
+    """D unit vectors: exact draws (the paper's are from a GMC run without burn-in)."""
+    rng = np.random.default_rng([seed, 52])
+    centre = np.where(rng.random(NUM_DATA) < 0.5, -np.pi / 24, (-np.pi / 24 + np.pi / 8) / 2)
+    angle = rng.vonmises(centre, KAPPA)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def grid_posterior(data: Reals) -> tuple[Reals, Reals]:
+    """Bin edges of each angle, and the probability of every pair of bins."""
+    edges = np.linspace(-HALF, HALF, BINS + 1)
+    fine = -HALF + 2 * HALF * (np.arange(4 * BINS) + 0.5) / (4 * BINS)
+    a, b = np.meshgrid(fine, fine, indexing="ij")
+    angle, middle = np.arctan2(data[:, 1], data[:, 0]), (a + b) / 2
+    log_mass = KAPPA * (np.cos(a) + np.cos(b))
+    for one in angle:
+        log_mass = log_mass + np.logaddexp(KAPPA * np.cos(a - one), KAPPA * np.cos(middle - one))
+    mass = np.exp(log_mass - log_mass.max())
+    binned = mass.reshape(BINS, 4, BINS, 4).sum(axis=(1, 3))
+    return edges, binned / binned.sum()
+
+
+def run(context: Context) -> list[Claim]:
+    """The sampler with V and, for its temperature, without."""
+    data = synthetic(context.seed)
+    edges, truth = grid_posterior(data)
+    angles, heat, clipped = draw(context, data, EmpiricalFisher(ScalarForm()), context.pick(quick=1_500, paper=25_000))
+    _, hot, _ = draw(context, data, NoNoise(), 200)
+    found = np.histogram2d(angles[0], angles[1], bins=(edges, edges))[0] / angles[0].size
+    middles = (edges[1:] + edges[:-1]) / 2
+    rows = [
+        {"angle": float(m), "v1_exact": float(p), "v1": float(q), "v2_exact": float(r), "v2": float(s)}
+        for m, p, q, r, s in zip(middles, truth.sum(1), found.sum(1), truth.sum(0), found.sum(0), strict=True)
+    ]
+    context.save_table("marginals", rows)
+    context.save_figure(figure(middles, truth, found), "figure4")
+    return claims(truth, found, heat, hot, clipped)
+
+
+def draw(context: Context, data: Reals, noise: Any, length: int) -> tuple[Reals, float, float]:
+    """The two angles of every draw, the temperature, and how often 2C - epsilon V was clipped."""
+    target = Posterior(
+        Product({"v1": Sphere(), "v2": Sphere()}), logprior, loglikelihood, jnp.asarray(data, jnp.float32)
+    )
+    sampler = SGGMC(Minibatch(target, BATCH, noise=noise), STEP_SIZE, FRICTION, num_steps=NUM_STEPS)
+    rng = np.random.default_rng(context.seed)
+    turns = rng.normal(scale=0.3, size=(CHAINS, 2))
+    start = [
+        {k: np.array([np.cos(t), np.sin(t)], np.float32) for k, t in zip(("v1", "v2"), pair, strict=True)}
+        for pair in turns
+    ]
+    settings: dict[str, Any] = {"seed": context.seed, "num_chains": CHAINS, "progress": context.progress}
+    draws = sample(sampler, start, num_warmup=context.pick(quick=500, paper=15_000), num_draws=length, **settings)
+    x = [np.asarray(draws["posterior"][name].values, float) for name in ("v1", "v2")]
+    stats = draws["sample_stats"]
+    angles = np.stack([np.arctan2(v[..., 1], v[..., 0]).ravel() for v in x])
+    return angles, float(stats["temperature"].mean()), float(stats["clipped"].mean())
+
+
+def claims(truth: Reals, found: Reals, heat: float, hot: float, clipped: float) -> list[Claim]:
+    """Marginals, joint, both modes, temperature."""
+    distance = lambda p, q: float(np.abs(p - q).sum() / 2)
+    upper = lambda p: float(np.triu(p, 1).sum())  # the mode with v2 above v1
+    said = "no observable corruption when a mini-batch is used"
+    return [
+        Claim(
+            "marginal-v1", "total variation of v1's marginal", said, d := distance(truth.sum(1), found.sum(1)), d < 0.05
+        ),
+        Claim(
+            "marginal-v2", "total variation of v2's marginal", said, d := distance(truth.sum(0), found.sum(0)), d < 0.05
+        ),
+        Claim(
+            "joint", "total variation of the joint", "explores the correlation", d := distance(truth, found), d < 0.1
+        ),
+        Claim(
+            "modes",
+            "weight of the mode with v2 above v1 agrees with the grid",
+            "fully explore the two modes",
+            {"exact": upper(truth), "measured": upper(found)},
+            abs(upper(truth) - upper(found)) < 0.05,
+        ),
+        Claim("temperature", "v.v/m is near 1 with V", None, heat, 0.93 < heat < 1.07),
+        Claim("temperature-without", "without V it is above that", None, hot, hot > heat + 0.1),
+        Claim("clipped", "2C - epsilon V is seldom clipped", None, clipped, clipped < 0.05),
+    ]
+
+
+def figure(middles: Reals, truth: Reals, found: Reals) -> Any:
+    """Both marginals, and the joint: exact left, empirical right."""
+    drawing, axes = new_figure(1, 4, size=(10.0, 2.8))
+    for axis, name, p, q in zip(
+        axes[0, :2], ("$v_1$", "$v_2$"), (truth.sum(1), truth.sum(0)), (found.sum(1), found.sum(0)), strict=True
+    ):
+        axis.plot(middles, p, color=GREY, linewidth=2, label="exact")
+        axis.plot(middles, q, color=BLUE, linewidth=1, label="SGGMC")
+        axis.set(title=name, xlabel="angle", xlim=(-1, 1))
+    axes[0, 0].legend(frameon=False, fontsize=7)
+    for axis, name, p in zip(axes[0, 2:], ("exact", "SGGMC"), (truth, found), strict=True):
+        axis.contour(middles, middles, p.T, levels=6, colors=BLUE if name == "SGGMC" else GREY, linewidths=0.7)
+        axis.set(title=name, xlabel="$v_1$", ylabel="$v_2$", xlim=(-0.7, 0.7), ylim=(-0.9, 0.9), aspect="equal")
+    return drawing
