@@ -14,6 +14,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jax
+
 from orthodrome import doors, draws, parallel
 from orthodrome.checkpoint import Checkpoint, Standing, open_folder, read_commit
 from orthodrome.errors import Diverged, OrthodromeWarning
@@ -25,6 +27,7 @@ from orthodrome.run.extras import add_groups
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
+from orthodrome.run.temperature import warn_temperature
 from orthodrome.store import DiskDraws, make_room
 
 if TYPE_CHECKING:
@@ -129,7 +132,10 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
         saved.commit(standing, "" if reason == "interrupted" else reason)
     if reason == "interrupted":
         tell_interrupted(conductor, standing)
-    return held.tree()
+        return held.tree()
+    tree, start = held.tree(), jax.tree.map(lambda leaf: leaf[0], conductor.setup.positions)
+    warn_temperature(tree, conductor.setup.tuned(standing.tuned), start)
+    return tree
 
 
 def begin(conductor: Conductor) -> Standing:
