@@ -39,8 +39,11 @@ def run(
     for seed in seeds:
         tree, total = call(seed=seed, num_draws=num_draws)
         warmup = _warmup_seconds(tree, call, seed)
+        seconds = (
+            total - warmup if total > warmup else float("nan")
+        )  # a busy machine: better no number than a wrong one
         gradients = int(tree["sample_stats"]["n_steps"].sum())
-        yield Run(tree["posterior"]["x"].values, total - warmup, warmup, gradients, _note(tree["sample_stats"]))
+        yield Run(tree["posterior"]["x"].values, seconds, warmup, gradients, _note(tree["sample_stats"]))
 
 
 def _call(sampler: Any, start: Any, **numbers: Any) -> tuple[Any, float]:

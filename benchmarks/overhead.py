@@ -76,7 +76,7 @@ def leapfrogs(sampler: Any, num_draws: int, seed: int) -> tuple[float, int]:
 def leapfrog_over_gradient(quick: bool) -> dict[str, float]:
     """For both samplers, with a step that NUTS makes trees of some 7 leaves with."""
     target = regression(20_000)
-    count = 50 if quick else 400
+    count = 50 if quick else 1500
     gradient = gradient_loop(target, count)
     estimator = od.FullGradient(target)
     samplers = {
@@ -87,7 +87,7 @@ def leapfrog_over_gradient(quick: bool) -> dict[str, float]:
     for sampler, num_draws in samplers.values():
         leapfrogs(sampler, num_draws, 0)
     found: dict[str, list[float]] = {name: [] for name in ("gradient microseconds", *samplers)}
-    for seed in range(1, 4 if quick else 8):
+    for seed in range(1, 4 if quick else 6):
         one_gradient = seconds(gradient) / count
         found["gradient microseconds"].append(1e6 * one_gradient)
         for name, (sampler, num_draws) in samplers.items():
@@ -105,7 +105,7 @@ def again(clock: Compilations, quick: bool) -> dict[str, float]:
     first = seconds(lambda: call(0))
     before = clock.count
     second = seconds(lambda: call(1))
-    return {"first seconds": first, "second seconds": second, "compiled again": clock.count - before}
+    return {"first seconds": first, "second seconds": second, "compiled again": clock.count - before} | numbers
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -118,7 +118,8 @@ def main(arguments: list[str] | None = None) -> None:
     for name in ("GeodesicHMC", "GeodesicNUTS"):
         print(f"{name}: a leapfrog takes {ratios[name]:.2f} gradients (at most {WANTED_RATIO} is wanted)")
     print(
-        f"1000 + 1000 draws on Sphere(3): first call {repeated['first seconds']:.2f} s, again "
+        f"{repeated['num_warmup']} + {repeated['num_draws']} draws on Sphere(3): first call "
+        f"{repeated['first seconds']:.2f} s, again "
         f"{repeated['second seconds']:.2f} s, {repeated['compiled again']} programs compiled again (0 is wanted)"
     )
     RESULTS.mkdir(exist_ok=True)
