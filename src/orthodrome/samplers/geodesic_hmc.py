@@ -23,7 +23,7 @@ from orthodrome import steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers.leapfrog import DIVERGENT_ENERGY, Point, energy, largest_step, leapfrog, van_der_corput
+from orthodrome.samplers.leapfrog import Point, diverges, energy, largest_step, leapfrog, van_der_corput
 
 
 class HMCState(NamedTuple):
@@ -92,7 +92,7 @@ class GeodesicHMC:
         info = HMCInfo(
             lp=kept.logdensity,
             acceptance_rate=jnp.exp(jnp.minimum(change, 0)),
-            diverging=~(change > -DIVERGENT_ENERGY),
+            diverging=diverges(self.manifold, change, end),
             energy=energy(kept),
             n_steps=num_steps,
             step_size=largest_step(self.step_size),

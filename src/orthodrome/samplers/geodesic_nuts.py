@@ -31,7 +31,7 @@ from orthodrome import splitting, steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers.leapfrog import DIVERGENT_ENERGY, Point, energy, largest_step, leapfrog
+from orthodrome.samplers.leapfrog import DIVERGENT_ENERGY, Point, diverges, energy, largest_step, leapfrog
 from orthodrome.samplers.u_turn import Checkpoints, End
 
 
@@ -135,14 +135,14 @@ class GeodesicNUTS:
         end, relative = End(point.position, point.velocity), energy0 - energy(point)
         growing = _draw(log_u[0], tree.growing, _leaf(point, relative), biased=False)
         turned = u_turn.turns_anywhere(h, tree.kept, tree.leaf, end, forward)
-        diverging = ~(relative > -DIVERGENT_ENERGY)
+        unusable = ~(relative > -DIVERGENT_ENERGY)
         tree = tree._replace(
             moving=point,
             leaf=tree.leaf + 1,
             growing=growing,
             kept=u_turn.keep(tree.kept, tree.leaf, end),
-            done=turned | diverging,
-            diverging=diverging,
+            done=turned | unusable,
+            diverging=diverges(self.manifold, relative, point),
             sum_acceptance=tree.sum_acceptance + jnp.exp(jnp.minimum(relative, 0)),
             n_steps=tree.n_steps + 1,
         )

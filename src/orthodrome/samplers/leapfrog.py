@@ -16,7 +16,8 @@ from jax import Array
 
 from orthodrome import splitting, steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.manifolds.manifold import Tree
+from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.product import per_leaf
 
 DIVERGENT_ENERGY = 1000.0
 """A trajectory whose energy grows by more than this has left the dynamics (Stan's convention)."""
@@ -45,6 +46,16 @@ def energy(point: Point) -> Array:
     """H; infinite where it is not a number, so that such a point is never taken."""
     h = trees.dot(point.velocity, point.velocity) / 2 - point.logdensity
     return jnp.where(jnp.isnan(h), jnp.inf, h)
+
+
+def diverges(manifold: Manifold, change: Array, point: Point) -> Array:
+    """Whether the energy has grown beyond bounds (`change`: how much it fell) or is not a number.
+
+    A flow that may fail (`LevelSet`) fails by NaN positions: that is a rejected move, not a divergence.
+    """
+    diverging = ~(change > -DIVERGENT_ENERGY)
+    exact = jax.tree.leaves(per_leaf(manifold, lambda m, _: m.exact_flow, point.position))
+    return diverging if all(exact) else diverging & trees.all_finite(point.position)
 
 
 def largest_step(step_size: Any) -> Array:
