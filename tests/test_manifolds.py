@@ -84,10 +84,11 @@ def inspect(manifold: Manifold, x: Array, nudge: Array) -> Facts:
 
 @functools.cache
 def setting(name: str) -> tuple[Manifold, Array, Array]:
-    """The manifold, a point and a velocity."""
+    """The manifold, a point and a velocity (drawn by NumPy: every normal draw in JAX is one more compilation)."""
     make, shape = MANIFOLDS[name]
     manifold = make()
-    return manifold, *start(manifold, jax.random.key(1, impl="unsafe_rbg"), jnp.zeros(shape))  # rbg compiles faster
+    x = compiled(manifold.random_point)(jax.random.key(1, impl="unsafe_rbg"), jnp.zeros(shape))
+    return manifold, x, compiled(manifold.project)(x, jnp.asarray(np.random.default_rng(1).normal(size=x.shape)))
 
 
 @functools.cache
