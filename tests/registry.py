@@ -217,6 +217,11 @@ def look_at_logs(logs: Array) -> Array:
     return jnp.concatenate([jnp.exp(logs), jnp.exp(jnp.asarray(TINY, logs.dtype) * logs)[:2], logs[:2]])
 
 
+def few_walls() -> ReflectedSimplex:
+    """The force 1/p at a wall can throw a trajectory across the simplex thousands of times; such a move is lost anyway."""
+    return ReflectedSimplex(max_hits=64)
+
+
 def draw_dirichlet(*concentration: float) -> Callable[[np.random.Generator, int], np.ndarray]:
     return lambda rng, n: np.exp(exact.log_dirichlet(rng, n, np.array(concentration)))
 
@@ -270,7 +275,13 @@ def product() -> Product:
 
 TARGETS: dict[str, Law] = {
     "gaussian-1": Law(
-        Euclidean, gaussian_one, lambda rng, n: 0.3 + 1.5 * rng.normal(size=(n, 1)), step=1.2, num_steps=2, walk=3.0
+        Euclidean,
+        gaussian_one,
+        lambda rng, n: 0.3 + 1.5 * rng.normal(size=(n, 1)),
+        step=1.2,
+        num_steps=2,
+        walk=3.0,
+        chains=12_500,
     ),
     "gaussian-100": Law(
         Euclidean,
@@ -279,8 +290,9 @@ TARGETS: dict[str, Law] = {
         means=lambda: np.array([0, SPREAD_100[0] ** 2, 0, SPREAD_100[99] ** 2, 0, 100]),
         functionals=look_at_hundred,
         step=0.45,
-        num_steps=6,
+        num_steps=5,
         walk=0.15,
+        chains=13_000,
     ),
     "affine": Law(
         lambda: Affine(EQUATIONS, OFFSET),
@@ -297,7 +309,7 @@ TARGETS: dict[str, Law] = {
         step=0.8,
         num_steps=3,
         walk=1.5,
-        chains=14_000,
+        chains=22_000,
     ),
     "log-positive": Law(
         LogPositive,
@@ -306,7 +318,7 @@ TARGETS: dict[str, Law] = {
         step=0.6,
         num_steps=4,
         walk=1.2,
-        chains=17_000,
+        chains=23_000,
         functionals=lambda p: jnp.concatenate([p, p**2, jnp.log(p)]),
     ),
     "ball": Law(
@@ -354,15 +366,15 @@ TARGETS: dict[str, Law] = {
         lambda rng, n: exact.bingham_von_mises_fisher(rng, n, BVMF, 80.0),
         functionals=squares_and_first,
         step=0.11,
-        num_steps=5,
+        num_steps=8,
         walk=0.15,
-        chains=25_000,
+        chains=30_000,
     ),
     "simplex": Law(
-        Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=13_000
+        Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=19_000
     ),
     "reflected-simplex": Law(
-        ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=12_000
+        ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=20_000
     ),
     "log-ratio": Law(
         LogRatioSimplex,
@@ -372,7 +384,7 @@ TARGETS: dict[str, Law] = {
         step=0.7,
         num_steps=4,
         walk=1.5,
-        chains=18_000,
+        chains=21_000,
     ),
     "log-ratio-tiny": Law(
         lambda: LogRatioSimplex(carry_logs=True),
@@ -382,7 +394,7 @@ TARGETS: dict[str, Law] = {
         step=200.0,
         num_steps=5,
         walk=800.0,
-        chains=20_000,
+        chains=24_000,
     ),
     "stiefel": Law(
         Stiefel,
@@ -408,6 +420,7 @@ TARGETS: dict[str, Law] = {
         step=0.2,
         num_steps=4,
         walk=0.35,
+        chains=16_000,
     ),
     "product": Law(
         product,
@@ -415,9 +428,9 @@ TARGETS: dict[str, Law] = {
         draw_four_leaves,
         functionals=look_at_leaves,
         step=0.4,
-        num_steps=4,
+        num_steps=6,
         walk=0.35,
-        chains=16_000,
+        chains=22_000,
     ),
 }
 

@@ -146,7 +146,7 @@ def gaussians_far_apart(p: dict[str, jax.Array]) -> jax.Array:
 
 @pytest.mark.parametrize("sampler", ["GeodesicNUTS", pytest.param("GeodesicHMC", marks=pytest.mark.slow)])
 def test_scales_of_a_thousandth_and_a_thousand_are_learnt(sampler: str) -> None:
-    """Started 10 standard deviations off, with units of one: they come out right within a factor 2, acceptance within 0.1.
+    """Started 10 standard deviations off, with units of one: right within a factor 2, acceptance within 0.1.
 
     Not for the random walk, which learns from its draws alone and cannot see a scale it has not walked.
     """
