@@ -13,8 +13,9 @@ from orthodrome.samplers.stochastic_tuning import temperature_warning
 if TYPE_CHECKING:
     import xarray
 
-SURE = 3.0
-"""So many standard errors (from the chains) must lie between the mean and the limit: short runs are left alone."""
+SURE, PARTS = 3.0, 8
+"""So many standard errors, from so many parts of each chain, must lie between the mean and the limit: short runs are
+left alone."""
 
 
 def warn_temperature(tree: xarray.DataTree, sampler: Any, position: Any) -> None:
@@ -23,9 +24,11 @@ def warn_temperature(tree: xarray.DataTree, sampler: Any, position: Any) -> None
         return
     own = getattr(type(sampler), "expected_temperature", None)
     expected = 1.0 if own is None else float(own(sampler, position))
-    by_chain = np.asarray(tree["sample_stats"]["temperature"].mean("draw"), float)
-    error = SURE * np.std(by_chain) / np.sqrt(len(by_chain))
-    mean = float(np.mean(by_chain))
+    values = np.asarray(tree["sample_stats"]["temperature"], float)
+    parts = np.concatenate([part.mean(axis=1) for part in np.array_split(values, PARTS, axis=1) if part.shape[1]])
+    if len(parts) < PARTS:
+        return
+    mean, error = float(np.mean(parts)), SURE * np.std(parts) / np.sqrt(len(parts))
     nearest = mean - error if mean > expected else mean + error
     text = temperature_warning(mean, expected) if temperature_warning(nearest, expected) is not None else None
     if text is not None:
