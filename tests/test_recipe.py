@@ -135,7 +135,7 @@ def diagonal(values: jax.Array) -> jax.Array:
 
 REJECTED = {
     "naive SGHMC": (recipes.naive_sghmc, lambda z: diagonal(0.05 * jnp.asarray(V)), recipes.joint, (X, R), "z[1]"),
-    "naive SGRHMC": (recipes.naive_sgrhmc, lambda z: diagonal(recipes.root(z[0]) ** 2), recipes.joint, (X, R), "z[1]"),
+    "naive SGRHMC": (recipes.naive_sgrhmc, lambda z: diagonal(recipes.root(z[0]) ** 2), recipes.joint, (X, R), "z"),
     "Eq. (17)": (recipes.printed_17, lambda z: diagonal(recipes.root(z[0]) ** 2), recipes.joint, (X, R), "z[1]"),
     "Eq. (14)": (recipes.printed_14, lambda z: jnp.diag(recipes.root(z) ** 2), recipes.logdensity, X, "z"),
     "SGNHT, printed H": (

@@ -9,9 +9,10 @@ and p is stationary if and only if its divergence vanishes everywhere (Eq. 4 of 
     (1/p) sum_i d_i (p c_i) = sum_i t_i = 0,     t_i = d_i c_i + c_i d_i log p.
 
 The residual is |sum_i t_i| over the sum of the sizes of everything that enters it, so it is free of units: rounding
-if the SDE is right, of the order of the mistake if it is wrong. The blame is shared out by sum over points of
-(sum_i t_i) t_k, which adds up to the squared residual: the coordinate with the largest share is named. A drift that
-turns (Hamiltonian) has large t_i that cancel between coordinates and gets no blame for them.
+if the SDE is right, of the order of the mistake if it is wrong. The blame is shared out by sum over points of (sum_i
+t_i) t_k, which adds up to the squared residual: the coordinate with the largest share is named. A drift that turns
+(Hamiltonian) has large t_i that cancel between coordinates and gets no blame for them. A mistake that couples
+coordinates can often be mended in either; the name is a hint.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from orthodrome.manifolds.exponential import exponential
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, static
 from orthodrome.recipe import matrices
@@ -120,8 +121,9 @@ def solved(motion: Motion, z: Tree, force: Force, block: int, h: Array, normal: 
 def _flow(slope: Array, diffusion: Array, h: Array) -> tuple[Array, Array]:
     """W and S of the module's docstring."""
     n, zero, one = slope.shape[0], jnp.zeros_like(slope), jnp.eye(slope.shape[0], dtype=slope.dtype)
-    weight = jax.scipy.linalg.expm(h * jnp.block([[slope, one], [zero, zero]]))[:n, n:]
-    both = jax.scipy.linalg.expm(h * jnp.block([[-slope, 2 * diffusion], [zero, slope.T]]))
+    power = lambda rows: exponential(h * jnp.block(rows), h * jnp.linalg.norm(jnp.block(rows)))
+    weight = power([[slope, one], [zero, zero]])[:n, n:]
+    both = power([[-slope, 2 * diffusion], [zero, slope.T]])
     return weight, both[n:, n:].T @ both[:n, n:]
 
 
