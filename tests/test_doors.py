@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from orthodrome import doors, steps
 from orthodrome.errors import BadInput, NotOnManifold, OrthodromeWarning, Unsupported
 from orthodrome.gradients import FullGradient
-from orthodrome.manifolds import Euclidean, LevelSet, Product, Simplex, Sphere
+from orthodrome.manifolds import Euclidean, LevelSet, LogRatioSimplex, Product, Simplex, Sphere
 from orthodrome.pytree import pytree
 from orthodrome.run import sample
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
@@ -196,3 +197,24 @@ def test_a_level_set_whose_projection_fails() -> None:
 def test_nothing_is_left_behind_by_a_refused_run(tmp_path: Path) -> None:
     refuse("off the Sphere", hmc(Sphere()), NORTH * 2, NotOnManifold, checkpoint=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("concentration, warned", [(0.3, True), (0.5, False), (2.0, False)])
+def test_a_pole_at_the_wall_of_a_simplex_is_seen(concentration: float, warned: bool) -> None:
+    def logdensity(p: Any) -> Any:
+        return (concentration - 1) * jnp.log(p[0]) + jnp.log(p[1])
+
+    sampler = GeodesicHMC(FullGradient(Target(Simplex(), logdensity)), 0.1, 2)
+    numbers = {"seed": 0, "num_chains": 1, "num_warmup": 0, "num_draws": 2, "progress": False}
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", OrthodromeWarning)
+        sample(sampler, jnp.ones(3) / 3, **numbers)
+    told = [str(w.message) for w in seen if "LogRatioSimplex" in str(w.message)]
+    assert bool(told) == warned
+    assert not told or "start[..., 0]" in told[0]
+
+
+def test_weights_that_the_log_ratio_chart_would_mend_are_refused() -> None:
+    sampler = GeodesicHMC(FullGradient(Target(LogRatioSimplex(), lambda p: jnp.sum(jnp.log(p)))), 0.1, 2)
+    with pytest.raises(NotOnManifold, match="LogRatioSimplex by 6e-02"):
+        sample(sampler, jnp.array([0.5, 0.3, 0.1]), seed=0, num_warmup=0, num_draws=2, progress=False)

@@ -7,6 +7,7 @@ compiled program reports. A leaf is named as the user would write it: `start['to
 from orthodrome.doors.density import check_density, warn_coarse_energy
 from orthodrome.doors.look import check_look
 from orthodrome.doors.names import describe, factors
+from orthodrome.doors.poles import warn_poles
 from orthodrome.doors.settings import check_sampler, density_of, parts, probe_of
 from orthodrome.doors.start import check_numbers, read_start
 
@@ -22,4 +23,5 @@ __all__ = [
     "probe_of",
     "read_start",
     "warn_coarse_energy",
+    "warn_poles",
 ]

@@ -13,6 +13,7 @@ from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.run.engine import Engine, new_engine, new_key
 from orthodrome.run.start import Look, bytes_per_draw, first_states
+from orthodrome.samplers import GeodesicHMC, GeodesicNUTS, RandomWalk
 from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
 from orthodrome.samplers.stochastic_tuning import StochasticAdapted
 
@@ -62,6 +63,8 @@ def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
     sampler = parallel.place_copies(sampler, mesh)
     state, look = _begin(sampler, key, plan.num_chains, positions, random)
     doors.check_look(look, positions, sampler.manifold, one_start=not isinstance(start, list))
+    if (target := doors.density_of(sampler)) is not None:
+        doors.warn_poles(target, _first_position(state), adjusted=_has_test(sampler))
     return Setup(engine, sampler, engine.place(state), positions, look)
 
 
@@ -83,6 +86,19 @@ def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
 def _tunable(sampler: Any) -> bool:
     names = {field.name for field in dataclasses.fields(sampler)} if dataclasses.is_dataclass(sampler) else set()
     return "step_size" in names and needs_tuning(sampler)
+
+
+def _has_test(sampler: Any) -> bool:
+    """Whether a Metropolis test makes the law exact."""
+    inside = sampler.sampler if isinstance(sampler, Adapted) else sampler
+    return isinstance(inside, GeodesicHMC | GeodesicNUTS | RandomWalk)
+
+
+def _first_position(state: Any) -> Tree:
+    """The embedded position of the first chain."""
+    if isinstance(state, list):
+        return state[0].position
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.position)
 
 
 def _begin(sampler: Any, key: Any, num_chains: int, positions: Tree, random: bool) -> tuple[Any, Look]:

@@ -46,7 +46,8 @@ def first_states(
         point_key, init_key, look_key = jax.random.split(chain_key(key, chain, jnp.uint32(INIT)), 3)
         x = sampler.manifold.random_point(point_key, p) if random else sampler.manifold.from_user(p)
         state = jax.tree.map(_strong, sampler.init(x, init_key)) if with_state else init_key
-        return x, state, look(sampler.manifold, probe, look_key, x)
+        seen = look(sampler.manifold, probe, look_key, x)
+        return x, state, seen if random else seen._replace(distance=_with_gap(sampler.manifold, seen.distance, x, p))
 
     return jax.vmap(one, axis_name="chains")(chains, positions)
 
@@ -57,6 +58,12 @@ def look(manifold: Manifold, probe: Any, key: Array, x: Tree) -> Look:
     logdensity, gradient = _ask(probe, ask_key, x)
     finite = jax.tree.map(lambda g: jnp.all(jnp.isfinite(g)), gradient)
     return Look(per_leaf(manifold, lambda m, a: m.distance(a), x), logdensity, finite, _moves(manifold, move_key, x))
+
+
+def _with_gap(manifold: Manifold, distance: Tree, x: Tree, p: Tree) -> Tree:
+    """A map that mends a bad start in silence (weights that do not sum to 1) does not give the start back."""
+    gap = jax.tree.map(lambda user, given: jnp.max(jnp.abs(user - given), initial=0), manifold.to_user(x), p)
+    return jax.tree.map(jnp.maximum, distance, gap)
 
 
 def _ask(probe: Any, key: Array, x: Tree) -> tuple[Any, Any]:
