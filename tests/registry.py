@@ -218,7 +218,7 @@ def look_at_logs(logs: Array) -> Array:
 
 
 def few_walls() -> ReflectedSimplex:
-    """The force 1/p at a wall can throw a trajectory across the simplex thousands of times; such a move is lost anyway."""
+    """The force 1/p at a wall can throw a trajectory across thousands of walls; such a move is lost anyway."""
     return ReflectedSimplex(max_hits=64)
 
 
@@ -292,7 +292,7 @@ TARGETS: dict[str, Law] = {
         step=0.45,
         num_steps=5,
         walk=0.15,
-        chains=13_000,
+        chains=16_000,
     ),
     "affine": Law(
         lambda: Affine(EQUATIONS, OFFSET),
@@ -368,13 +368,13 @@ TARGETS: dict[str, Law] = {
         step=0.11,
         num_steps=8,
         walk=0.15,
-        chains=30_000,
+        chains=42_000,
     ),
     "simplex": Law(
         Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=19_000
     ),
     "reflected-simplex": Law(
-        ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=20_000
+        few_walls, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=20_000
     ),
     "log-ratio": Law(
         LogRatioSimplex,
@@ -430,7 +430,7 @@ TARGETS: dict[str, Law] = {
         step=0.4,
         num_steps=6,
         walk=0.35,
-        chains=22_000,
+        chains=24_000,
     ),
 }
 
