@@ -1,9 +1,9 @@
 """Poles at the walls of a simplex that is carried on the sphere.
 
-Near a wall, x_i -> 0, a density that behaves like p_i^(a - 1) has log pi_H = (2 a - 1) log|x_i| + ... on the sphere. Where
-the concentration a is below 1/2 that is a pole: no leapfrog resolves it, and the draws are wrong (measured: a mean off by
-13 standard errors at 0.3). A sampler without a Metropolis test wants a >= 1. The slope in log|x_i| is measured between two
-points close to each wall.
+Near a wall, x_i -> 0, a density that behaves like p_i^(a - 1) has log pi_H = (2 a - 1) log|x_i| + ... on the
+sphere. Where the concentration a is below 1/2 that is a pole: no leapfrog resolves it, and the draws are wrong
+(measured: a mean off by 13 standard errors at 0.3). A sampler without a Metropolis test wants a >= 1. The slope in
+log|x_i| is measured between two points close to each wall.
 """
 
 from __future__ import annotations
