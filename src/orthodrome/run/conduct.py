@@ -6,6 +6,7 @@ enough; commit if it is time. Ctrl-C is heard between chunks.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -58,6 +59,8 @@ class Conductor(NamedTuple):
     bar: Silent
     interruption: Interruption
     stop: Stop | None
+    seconds: dict[str, float]
+    """How long each phase has taken so far, its compilation included."""
 
     def run(self, standing: Standing) -> tuple[Standing, str]:
         """From where the run stands to its end, and why it ended: finished, interrupted, or the rule."""
@@ -74,6 +77,15 @@ class Conductor(NamedTuple):
         return Standing("draws", 0, self.setup.inner(standing.state), tuned)
 
     def _phase(
+        self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int
+    ) -> tuple[Standing, str]:
+        began = time.monotonic()
+        try:
+            return self._chunks(standing, sampler, planned, steps_before, thin)
+        finally:
+            self.seconds[standing.phase] = time.monotonic() - began
+
+    def _chunks(
         self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int
     ) -> tuple[Standing, str]:
         engine, pace = self.setup.engine, Pace(self.setup.engine.length)

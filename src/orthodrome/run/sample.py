@@ -76,7 +76,7 @@ def sample(
         setup = set_up(sampler, start, plan, mesh)
         held = open_draws(checkpoint, store, dims, coords)
         saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held)
-        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when)
+        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, seconds={})
         tree = carry_out(conductor)
     return add_groups(tree, sampler, log_likelihood)
 
@@ -114,20 +114,20 @@ def open_checkpoint(
 
 def carry_out(conductor: Conductor) -> xarray.DataTree:
     """Run (or go on), save, and hand over the draws."""
-    began, saved, held = time.time(), conductor.checkpoint, conductor.draws
+    saved, held = conductor.checkpoint, conductor.draws
     standing = begin(conductor)
     if saved is not None and already_done(conductor, standing):
         return held.tree()
     try:
         standing, reason = conductor.run(standing)
     except Diverged as failure:
-        held.finish(attributes(conductor, "diverged", time.time() - began))
+        held.finish(attributes(conductor, "diverged"))
         failure.draws = held.tree()
         raise
     if saved is not None and saved.number == 0:
         saved.commit(standing)  # a store that looks finished must never be without a commit
     if held.count:
-        held.finish(attributes(conductor, reason, time.time() - began))
+        held.finish(attributes(conductor, reason))
     if saved is not None:
         saved.commit(standing, "" if reason == "interrupted" else reason)
     if reason == "interrupted":
@@ -165,7 +165,7 @@ def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
     warnings.warn(text, OrthodromeWarning, stacklevel=4)
 
 
-def attributes(conductor: Conductor, reason: str, seconds: float) -> dict[str, Any]:
+def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
     """What the tree says about the run; plain numbers and strings."""
     setup, plan = conductor.setup, conductor.plan
     sampler = setup.sampler.sampler if setup.tunes else setup.sampler
@@ -180,7 +180,8 @@ def attributes(conductor: Conductor, reason: str, seconds: float) -> dict[str, A
         "seed": plan.seed,
         "thin": plan.thin,
         "tuning_steps": plan.num_warmup,
-        "sampling_time": seconds,
+        "warmup_time": conductor.seconds.get("warmup", 0.0),
+        "sampling_time": conductor.seconds.get("draws", 0.0),
         "ended": reason,
         "interrupted": int(reason == "interrupted"),
     }
