@@ -422,7 +422,15 @@ def test_trees_steps_per_leaf_and_dtypes(kind: Any) -> None:
     density = lambda p: -0.5 * jnp.sum(p["a"] ** 2) - jnp.sum(p["b"])
     sampler = kind(FullGradient(Target(manifold, density)), {"a": 0.1, "b": 0.02})
     tree = sample(
-        sampler, {"a": jnp.zeros((2, 2)), "b": jnp.ones(3)}, seed=0, num_warmup=0, num_draws=3, progress=False
+        sampler, {"a": jnp.zeros((2, 2)), "b": jnp.ones(3)}, seed=0, num_warmup=100, num_draws=99, progress=False
     )
-    assert tree["posterior"]["a"].shape == (4, 3, 2, 2) and tree["posterior"]["b"].dtype == np.float32
+    assert tree["posterior"]["a"].shape == (4, 99, 2, 2) and tree["posterior"]["b"].dtype == np.float32
     assert {"lp", "temperature", "step_size", "clipped"} <= set(tree["sample_stats"].data_vars)
+
+
+def test_the_temperature_that_sghmc_expects_is_the_one_it_has() -> None:
+    """A flat target, h C / M = 0.3: 1 / (1 - 0.15), to 0.01."""
+    sampler = SGHMC(gradient(lambda x: -1e-6 * jnp.sum(x**2)), 0.2, 3.0, 2.0)
+    _, info = draws(sampler, jnp.zeros(COPIES), 100, 400)
+    assert sampler.expected_temperature(jnp.zeros(COPIES)) == pytest.approx(1 / (1 - 0.15), rel=1e-5)
+    assert info.temperature == pytest.approx(1 / (1 - 0.15), abs=0.01)

@@ -6,7 +6,7 @@ carried with `Force`; everything else (g, D, Q, Gamma) is at the point asked for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,9 +19,6 @@ from orthodrome.manifolds.manifold import Tree
 from orthodrome.recipe import matrices
 from orthodrome.recipe.matrices import MatrixFree
 from orthodrome.samplers.flat import bounced, moved
-
-if TYPE_CHECKING:
-    from orthodrome.recipe.recipe import Recipe
 
 
 class Force(NamedTuple):
@@ -36,7 +33,7 @@ class Force(NamedTuple):
 class Motion(NamedTuple):
     """A recipe with the keys and the memory of one step."""
 
-    recipe: Recipe
+    recipe: Any
     gradient_key: Array
     probe_key: Array
     memory: Any

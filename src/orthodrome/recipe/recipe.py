@@ -30,6 +30,7 @@ from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.euclidean import Euclidean
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
+from orthodrome.recipe.inspection import matrix_problems
 from orthodrome.recipe.integrators import Integrator, SemiImplicit
 from orthodrome.recipe.matrices import Matrix, MatrixFree, call
 from orthodrome.recipe.motion import Motion
@@ -90,8 +91,6 @@ class Recipe:
 
     def problem_at(self, position: Tree) -> str | None:
         """What is wrong with D and Q at the start, where and by how much."""
-        from orthodrome.recipe.conditions import matrix_problems
-
         z = self.join(self.init(jax.tree.map(jnp.asarray, position), jax.random.key(0)))
         return "; ".join(matrix_problems(self, z)) or None
 

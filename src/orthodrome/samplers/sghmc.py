@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import steps, trees
@@ -57,6 +58,17 @@ class SGHMC:
     def problem(self) -> str | None:
         """Settings that cannot be."""
         return no_step(self.step_size)
+
+    def expected_temperature(self, position: Tree) -> float:
+        """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
+        entries = (leaf_matrix.spread(matrix, position) for matrix in (self.friction, self.mass))
+        c, m = (
+            leaf_matrix.over(lambda a, x: jnp.mean(leaf_matrix.times(a, jnp.ones_like(x))), e, position)
+            for e in entries
+        )
+        h = jax.tree.map(jnp.mean, steps.per_leaf(self.step_size, position))
+        own = jax.tree.map(lambda h, c, m, x: x.size / (1 - h * c / m / 2), h, c, m, position)
+        return float(jax.tree.reduce(jnp.add, own)) / size(position)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """The state at a position, with a random momentum (at rest without a key)."""

@@ -1,0 +1,86 @@
+"""What is wrong with the matrices of a recipe: shapes, signs, symmetry; where and by how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from orthodrome.errors import BadInput
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.recipe import matrices
+from orthodrome.recipe.fokker_planck import check_matrix, coordinate_names, like
+from orthodrome.recipe.matrices import MatrixFree
+
+LARGE = 500
+"""So many numbers in z are too many to look at the eigenvalues of D at the door."""
+
+
+def matrix_problems(recipe: Any, z: Tree) -> list[str]:
+    """What is wrong with D and Q at one z, in the precision of z; nothing is asked of a large z beyond its shapes."""
+    check_shapes(recipe, z)
+    names = coordinate_names(z)
+    if len(names) > LARGE:
+        return []
+    d, q = (np.asarray(matrix, float)[None] for matrix in both_matrices(recipe, z))
+    tolerance = 1e-5 * max(float(np.abs(d).max()), float(np.abs(q).max()))
+    found = [*wrong_diffusion(d, tolerance, names), *wrong_curl(q, tolerance, names)]
+    return [text.replace("point 0", "the start") for text in found]
+
+
+def both_matrices(recipe: Any, z: Tree) -> tuple[Array, Array]:
+    """D and Q at z."""
+    d, q = (matrices.dense(matrix, z, recipe.data) for matrix in (recipe.diffusion, recipe.curl))
+    return d, q
+
+
+def check_shapes(recipe: Any, z: Tree) -> None:
+    """Whether the three functions return what they should; traces them and runs nothing."""
+    size = ravel_pytree(z)[0].size
+    for name, matrix in (("diffusion", recipe.diffusion), ("curl", recipe.curl)):
+        if isinstance(matrix, MatrixFree):
+            _check_product(name, matrix, z, recipe.data)
+        elif matrix is not None:
+            check_matrix(name, lambda z, m=matrix: matrices.call(m, recipe.data, z), z, size)
+    value = jax.eval_shape(recipe.energy, z)
+    if getattr(value, "shape", None) != ():
+        raise BadInput(f"`hamiltonian` returns {value}; it must return one number")
+
+
+def _check_product(name: str, matrix: MatrixFree, z: Tree, data: Any) -> None:
+    for label, function in ((name, matrix.function), (f"root of {name}", matrix.root)):
+        if function is None:
+            continue
+        found = jax.eval_shape(lambda z, v, f=function: matrices.call(f, data, z, v), z, z)
+        if not like(found, z):
+            raise BadInput(f"MatrixFree `{label}` returns {found} for a vector like z; it must return a tree like z")
+
+
+def wrong_diffusion(d: np.ndarray, tolerance: float, names: list[str]) -> list[str]:
+    """How D, at some points, is not symmetric or not positive semidefinite: where and by how much."""
+    problems = []
+    if (bad := np.abs(d - d.swapaxes(1, 2))).max() > tolerance:
+        n, i, j = np.unravel_index(bad.argmax(), bad.shape)
+        problems.append(
+            f"D is not symmetric: D and its transpose differ by {bad.max():.2g} at ({names[i]}, {names[j]}), point {n}"
+        )
+    values, vectors = np.linalg.eigh((d + d.swapaxes(1, 2)) / 2)
+    n = int(values[:, 0].argmin())
+    if values[n, 0] < -tolerance:
+        along = names[int(np.abs(vectors[n, :, 0]).argmax())]
+        problems.append(
+            f"D is not positive semidefinite: its eigenvalue is {values[n, 0]:.3g} at point {n}, mostly along {along}"
+        )
+    return problems
+
+
+def wrong_curl(q: np.ndarray, tolerance: float, names: list[str]) -> list[str]:
+    """How Q, at some points, is not skew."""
+    bad = np.abs(q + q.swapaxes(1, 2))
+    if bad.max() <= tolerance:
+        return []
+    n, i, j = np.unravel_index(bad.argmax(), bad.shape)
+    return [f"Q is not skew: Q + Q' is {bad.max():.3g} at ({names[i]}, {names[j]}), point {n}; take (Q - Q') / 2"]
