@@ -71,7 +71,7 @@ class Law:
     functionals: Callable[[Any], Array] | None = None
     max_depth: int = 3
     chains: int = 10_000
-    walkers: int = 40_000
+    walkers: int = 52_000
 
     def target(self) -> Target:
         return Target(self.manifold(), self.logdensity)
@@ -430,7 +430,7 @@ TARGETS: dict[str, Law] = {
         step=0.4,
         num_steps=6,
         walk=0.35,
-        chains=24_000,
+        chains=30_000,
     ),
 }
 
