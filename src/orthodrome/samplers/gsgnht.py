@@ -108,7 +108,12 @@ class GSGNHT:
             else:
                 own, noise_key = jax.random.split(key)
                 return stochastic.kicked(
-                    self.gradient, batch_key if self.reuse_batch else own, noise_key, phase, friction, part
+                    self.gradient,
+                    jax.random.clone(batch_key) if self.reuse_batch else own,
+                    noise_key,
+                    phase,
+                    friction,
+                    part,
                 )
             return phase._replace(position=x, velocity=v, thermostat=xi)
 

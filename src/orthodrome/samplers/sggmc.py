@@ -105,7 +105,7 @@ class SGGMC:
                 v = splitting.thermalise(key, manifold, x, v, friction, part)
             else:
                 own, noise_key = jax.random.split(key)
-                batch = batch_key if self.reuse_batch else own
+                batch = jax.random.clone(batch_key) if self.reuse_batch else own
                 return stochastic.kicked(
                     self.gradient, batch, noise_key if name == "O" else None, phase, friction, part
                 )

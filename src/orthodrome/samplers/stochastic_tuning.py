@@ -33,7 +33,7 @@ from orthodrome.samplers import scales
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
-STABLE, WARM, COMPENSATED, HOT = 0.4, 0.04, 0.4, 0.1
+STABLE, WARM, COMPENSATED, HOT = 0.4, 0.04, 0.4, 0.25
 MEMORY = 50
 
 
@@ -173,7 +173,7 @@ class StochasticAdapted:
         units = scales.scales(self.manifold, None, tuning.moments, tuning.since, position, None)
         # only the last window is judged: the first are hot from the fall to the mode
         excess = jnp.where(self._settling(tuning), 0, tuning.seen.heat - 1)
-        brake = tuning.brake * jnp.clip(HOT / jnp.maximum(excess, 1e-6), 0.2, 1)
+        brake = tuning.brake * jnp.clip(HOT / jnp.maximum(excess, 1e-6), 0.3, 1)
         # in units of the spread the curvature is about one; the first measurement replaces this
         seen = Seen(jnp.full_like(brake, 4.0), tuning.seen.noise, jnp.ones_like(brake), jnp.zeros_like(brake))
         start = scales.start(self.manifold, None, jax.tree.map(self._mean, position))
