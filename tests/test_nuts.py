@@ -248,7 +248,7 @@ def test_twenty_spheres_near_the_uniform_law() -> None:
     each, because the twenty spheres are alike.
     """
     sampler = GeodesicNUTS(FullGradient(Target(Sphere(), nearly_uniform)), 0.3, max_depth=7)
-    chains, steps, like = 300, 10, jax.ShapeDtypeStruct((20, 3), "float32")
+    chains, steps, like = 420, 10, jax.ShapeDtypeStruct((20, 3), "float32")
 
     def one(chain: jax.Array) -> Any:
         key = jax.random.fold_in(jax.random.key(8), chain)
