@@ -111,7 +111,7 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
     kernels is the mixture of their correlations, so every range of lengths a..b is scored from the same sums.
     """
     jump, visits, sum_f, sum_ff = (np.asarray(a, np.float64) for a in curve[1:5])
-    draws = float(curve.draws)
+    draws = max(1.0, float(curve.draws))
     variance = np.maximum(sum_ff / draws - (sum_f / draws) ** 2, 1e-300)
     correlation = 1 - jump / np.maximum(visits, 1)[..., None] / (2 * variance)
     candidates = [
@@ -121,7 +121,7 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
         for last in range(first, min(LONGEST, 4 * (first + 1)))
         if visits[i, last] > 0
     ]
-    _, factor, first, last = max(candidates)
+    _, factor, first, last = max(candidates, default=(0.0, 1.0, 0, 0))
     lengths = np.arange(first, last + 1) + 1
     spread = lengths if lengths.size <= TURNS else np.linspace(first + 1, last + 1, TURNS).round()
     return factor, np.resize(spread, TURNS).astype(np.int32)
