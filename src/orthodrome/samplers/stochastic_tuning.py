@@ -14,8 +14,9 @@ and with a friction C = sqrt(L) / u the step of each leaf is h = a u with
 
 The first keeps the integrator's error small, the second the heat from the gradient: uncompensated it raises the
 temperature by a V / (2 sqrt(L)), of which s = WARM is allowed; where it is made up for (V told and O in the word, or a
-thermostat) s = COMPENSATED. Whatever else heats the chain is seen by the temperature itself: at the end of a window,
-more than HOT above the scheme's own shortens the steps.
+thermostat) s = COMPENSATED. Before that s falls
+from FALLING over the first third of the warm-up: on its way to the mode the chain may be hot. Thermostats wait for the
+last units.
 """
 
 from __future__ import annotations
@@ -33,16 +34,15 @@ from orthodrome.samplers import scales
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
-STABLE, WARM, COMPENSATED, HOT = 0.4, 0.04, 0.4, 0.25
+STABLE, FALLING, WARM, COMPENSATED = 0.4, 5.0, 0.04, 0.4
 MEMORY = 50
 
 
 class Seen(NamedTuple):
-    """Running means: curvature, gradient noise, temperature over the scheme's own; and of how many."""
+    """Running means of curvature and gradient noise, and of how many measurements."""
 
     curvature: Array
     noise: Array
-    heat: Array
     measured: Array
 
 
@@ -54,7 +54,6 @@ class StochasticTuning(NamedTuple):
     moments: Tree
     since: Array
     seen: Seen
-    brake: Array
 
 
 class StochasticAdaptedState(NamedTuple):
@@ -97,9 +96,9 @@ class StochasticAdapted:
         estimate, _ = gradient.estimate(gradient_key, position, gradient.init(position))
         force = self.manifold.project(position, estimate.gradient)
         steepness = trees.dot(force, force).astype(zero.dtype) / max(1, self.manifold.dimension(position))
-        seen = Seen(jnp.maximum(100 * STABLE**2 * steepness, 1), zero, zero + 1, zero)
+        seen = Seen(jnp.maximum(100 * STABLE**2 * steepness, 1), zero, zero)
         moments = scales.start(self.manifold, None, position)
-        tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, zero, seen, zero + 1)
+        tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, zero, seen)
         return StochasticAdaptedState(self._at(tuning, position, told=False).init(position, init_key), tuning)
 
     def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Any]:
@@ -110,8 +109,7 @@ class StochasticAdapted:
         sampler = self._at(tuning, state.position, told)
         inner = trees.where(self._settling(tuning), sampler.restarted(state.inner), state.inner)
         inner, info = sampler.step(step_key, inner)
-        heat = info.temperature / sampler.expected_temperature(inner.position)
-        seen = self._measured(one_key, other_key, tuning, state.inner.position, inner, heat)
+        seen = self._measured(one_key, other_key, tuning, state.inner.position, inner)
         moments = scales.update(self.manifold, None, tuning.moments, inner.position, None, self._mean)
         tuning = tuning._replace(done=tuning.done + 1, moments=moments, since=tuning.since + 1, seen=seen)
         return StochasticAdaptedState(inner, self._window(tuning, inner.position)), info
@@ -124,11 +122,11 @@ class StochasticAdapted:
 
     def _at(self, tuning: StochasticTuning, position: Tree, told: bool) -> Any:
         """The sampler inside with the current steps and frictions."""
-        share = COMPENSATED if self.sampler.bears_noise(told) else WARM
-        share = jnp.where(self._settling(tuning), COMPENSATED, share)
+        falling = FALLING * (1 - 3 * tuning.done.astype(tuning.since.dtype) / self.num_warmup)
+        share = jnp.maximum(COMPENSATED if self.sampler.bears_noise(told) else WARM, falling)
         rate = jnp.sqrt(tuning.seen.curvature)
         by_noise = 2 * share * rate / jnp.maximum(tuning.seen.noise, 1e-30)
-        factor = jnp.minimum(STABLE / rate, by_noise) * tuning.brake
+        factor = jnp.minimum(STABLE / rate, by_noise)
         bounded = lambda u, m: jnp.minimum(factor.astype(u.dtype) * u, jnp.asarray(m, u.dtype))
         h = jax.tree.map(bounded, tuning.units, self.manifold.max_step(position))
         return self.sampler.tuned(h, jax.tree.map(lambda u: rate.astype(u.dtype) / u, tuning.units))
@@ -139,9 +137,7 @@ class StochasticAdapted:
         shapes = jax.eval_shape(lambda k, x, m: gradient.estimate(k, x, m)[0], key, inner.position, inner.memory)
         return shapes.noise is not None
 
-    def _measured(
-        self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: Any, heat: Array
-    ) -> Seen:
+    def _measured(self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: Any) -> Seen:
         x, m, gradient = inner.position, self.manifold, self.sampler.gradient
         ask = lambda key, y: m.project(y, gradient.estimate(key, y, inner.memory)[0].gradient)
         g1, g2, g0 = ask(one_key, x), ask(other_key, x), ask(jax.random.clone(one_key), old)
@@ -152,32 +148,28 @@ class StochasticAdapted:
         curvature = jnp.sqrt(size(in_units(trees.subtract(g1, g0))) / jnp.maximum(size(moved), 1e-30))
         curvature = jnp.where(size(moved) > 0, curvature, jnp.nan)
         seen, weight = tuning.seen, jnp.maximum(1 / (tuning.seen.measured + 1), 1 / MEMORY)
-        mix = lambda w, before, now: before + w * (self._mean(jnp.where(jnp.isfinite(now), now, before)) - before)
+        mix = lambda before, now: before + weight * (self._mean(jnp.where(jnp.isfinite(now), now, before)) - before)
         return Seen(
-            curvature=jnp.maximum(mix(weight, seen.curvature, curvature), 1e-12),
-            noise=mix(weight, seen.noise, noise),
-            heat=mix(1 / (tuning.since + 1), seen.heat, heat),
+            curvature=jnp.maximum(mix(seen.curvature, curvature), 1e-12),
+            noise=mix(seen.noise, noise),
             measured=seen.measured + 1,
         )
 
     def _settling(self, tuning: StochasticTuning) -> Array:
-        """Before the last window: the chain may be warm on its way to the mode, and thermostats wait."""
-        return 100 * tuning.done < WINDOWS[-2] * self.num_warmup
+        """Until the units are final."""
+        return 100 * tuning.done <= WINDOWS[-1] * self.num_warmup
 
     def _window(self, tuning: StochasticTuning, position: Tree) -> StochasticTuning:
-        """At the end of a window: new units, and shorter steps if it was hot."""
+        """At the end of a window: new units."""
         ends = jnp.stack([tuning.done == self.num_warmup * w // 100 for w in WINDOWS])
         return trees.where(jnp.any(ends), self._renewed(tuning, position), tuning)
 
     def _renewed(self, tuning: StochasticTuning, position: Tree) -> StochasticTuning:
         units = scales.scales(self.manifold, None, tuning.moments, tuning.since, position, None)
-        # only the last window is judged: the first are hot from the fall to the mode
-        excess = jnp.where(self._settling(tuning), 0, tuning.seen.heat - 1)
-        brake = tuning.brake * jnp.clip(HOT / jnp.maximum(excess, 1e-6), 0.3, 1)
         # in units of the spread the curvature is about one; the first measurement replaces this
-        seen = Seen(jnp.full_like(brake, 4.0), tuning.seen.noise, jnp.ones_like(brake), jnp.zeros_like(brake))
+        seen = tuning.seen._replace(curvature=jnp.full_like(tuning.since, 4.0), measured=jnp.zeros_like(tuning.since))
         start = scales.start(self.manifold, None, jax.tree.map(self._mean, position))
-        return StochasticTuning(tuning.done, units, start, jnp.zeros_like(brake), seen, brake)
+        return StochasticTuning(tuning.done, units, start, jnp.zeros_like(tuning.since), seen)
 
     def _mean(self, x: Array) -> Array:
         return jax.lax.pmean(x, self.pool)
