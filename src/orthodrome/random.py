@@ -3,8 +3,8 @@
 Library generators run one rejection loop per element, which a vector machine executes at the pace of the unluckiest.
 Here a rejection loop runs over the whole batch; after the first round only what was refused is gathered and tried again
 (`retry`). Where all elements share one law the accepted proposals of each round are simply lined up (`stream`): n draws
-at acceptance rate a cost n / a proposals. Both stop when all is filled, so the draws are exact. Each round calls the
-generator once for all its uniforms: every further call would be compiled again.
+at acceptance rate a cost n / a proposals. Both run until all is filled, so the draws are exact. Each round calls the
+generator once for all its uniforms, as every further call would be compiled again.
 
 Gamma draws come as logarithms: below shape 1, log G(s) = log G(s + 1) + log(U) / s is finite where G(s) underflows.
 Marsaglia & Tsang (2000) for Gamma; Hormann (1993) for Poisson; Ulrich (1984) and Wood (1994) for von Mises-Fisher, with
@@ -22,7 +22,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.scipy.special import erfinv, gammaln
 
+SMALLEST_RATE, ENOUGH_PROPOSALS = 1e-4, 65_536
 _SMALL_RATE = 10.0
+
+Propose = Callable[[Array, int], tuple[Array, Array]]
 
 
 def retry(key: Array, attempt: Callable[..., tuple[Array, Array]], *parameters: Array) -> Array:
@@ -43,20 +46,34 @@ def retry(key: Array, attempt: Callable[..., tuple[Array, Array]], *parameters: 
     return jax.lax.while_loop(lambda carry: ~jnp.all(carry[2]), body, state)[1].reshape(shape)
 
 
-def stream(key: Array, propose: Callable[[Array, int], tuple[Array, Array]], count: int) -> Array:
-    """`count` accepted draws of `propose(key, n) -> (n values, n log acceptance probabilities)`."""
-    batch = max(count, 16)
+def stream(key: Array, propose: Propose, count: int, least: int = 0) -> tuple[Array, Array]:
+    """`count` accepted draws of `propose(key, n) -> (n values, n log acceptance probabilities)`; the mean probability.
+
+    At least `least` proposals are made. The stream gives up, its missing draws NaN, when after 65,536 proposals the
+    mean probability is below 1e-4.
+    """
+    batch = max(count, 64)
     like = jax.eval_shape(lambda k: propose(k, batch)[0], key)
 
-    def body(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        later, now, coin = jax.random.split(carry[0], 3)
+    def more(carry: Any) -> Array:
+        _, rounds, filled, rate, _ = carry
+        hopeless = (rounds * batch >= ENOUGH_PROPOSALS) & (rate < SMALLEST_RATE)
+        return ((filled < count) | (rounds * batch < least)) & ~hopeless
+
+    def body(carry: Any) -> Any:
+        key, rounds, filled, rate, draws = carry
+        later, now, coin = jax.random.split(key, 3)
         values, log_accept = propose(now, batch)
         accepted = jnp.log(positive_uniform(coin, (batch,), log_accept.dtype)) < log_accept
-        slots = jnp.where(accepted, carry[1] + jnp.cumsum(accepted) - 1, count)
-        return later, carry[1] + jnp.sum(accepted), carry[2].at[slots].set(values, mode="drop")
+        slots = jnp.where(accepted, filled + jnp.cumsum(accepted) - 1, count)
+        rate = rate + (jnp.mean(jnp.exp(log_accept)) - rate) / (rounds + 1).astype(rate.dtype)
+        return later, rounds + 1, filled + jnp.sum(accepted), rate, draws.at[slots].set(values, mode="drop")
 
-    state = (key, jnp.sum(jnp.zeros((0,), bool)), jnp.zeros((count, *like.shape[1:]), like.dtype))
-    return jax.lax.while_loop(lambda carry: carry[1] < count, body, state)[2]
+    empty = jnp.full((count, *like.shape[1:]), jnp.nan, like.dtype)
+    none = jnp.sum(jnp.zeros((0,), bool))
+    state = (key, none, none, jnp.zeros((), like.dtype), empty)
+    _, _, _, rate, draws = jax.lax.while_loop(more, body, state)
+    return draws, rate
 
 
 def positive_uniform(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
@@ -64,6 +81,7 @@ def positive_uniform(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     return 1 - jax.random.uniform(key, shape, dtype)
 
 
+@jax.jit
 def log_gamma(key: Array, concentration: Array) -> Array:
     """The logs of Gamma(concentration, 1) draws, one for each element."""
     tried, boosted = jax.random.split(key)
@@ -85,6 +103,7 @@ def _try_gamma(key: Array, d: Array) -> tuple[Array, Array]:
     return s, jnp.log(coin) < d * jnp.where(near, series, 3 * (jnp.log1p(s) - s + s * s / 2) - s**3)
 
 
+@jax.jit
 def poisson(key: Array, rate: Array) -> Array:
     """Poisson counts in the dtype of the rate, at any rate >= 0."""
     small, large = jax.random.split(key)
@@ -137,6 +156,7 @@ def _log_poisson(k: Array, rate: Array) -> Array:
     return jnp.where(k < 16, few * jnp.log(rate) - rate - gammaln(few + 1), large)
 
 
+@jax.jit
 def log_noncentral_chisquare(key: Array, degrees: Array, noncentrality: Array) -> Array:
     """The logs of noncentral chi-square draws, 2 Gamma(degrees / 2 + Poisson(noncentrality / 2)); any degrees > 0."""
     counts, gammas = jax.random.split(key)
@@ -147,9 +167,19 @@ def cosine_gap(key: Array, dimension: Any, concentration: Array) -> Array:
     """1 - mean'x of von Mises-Fisher draws x in R^dimension (an int, or a number under trace).
 
     The gap, not the cosine, keeps its digits near the mean. In one dimension it is 0 or 2."""
-    if not isinstance(dimension, int) or dimension != 3:
-        d = jnp.asarray(dimension, concentration.dtype)
-        return retry(key, lambda k, kappa: _try_cosine_gap(k, d, kappa), concentration)
+    if isinstance(dimension, int) and dimension == 3:
+        return _cosine_gap_in_space(key, concentration)
+    return _cosine_gap(key, jnp.asarray(dimension, concentration.dtype), concentration)
+
+
+@jax.jit
+def _cosine_gap(key: Array, dimension: Array, concentration: Array) -> Array:
+    return retry(key, lambda k, kappa: _try_cosine_gap(k, dimension, kappa), concentration)
+
+
+@jax.jit
+def _cosine_gap_in_space(key: Array, concentration: Array) -> Array:
+    """In three dimensions the gap is an exponential cut at 2."""
     u = jax.random.uniform(key, concentration.shape, concentration.dtype)
     kappa = jnp.maximum(concentration, jnp.finfo(concentration.dtype).eps)
     return jnp.clip(-jnp.log1p(u * jnp.expm1(-2 * kappa)) / kappa, 0, 2)
@@ -192,6 +222,7 @@ def unit_off(v: Array, frame: Array) -> Array:
     return v
 
 
+@jax.jit
 def von_mises_fisher(key: Array, mean: Array, concentration: Array) -> Array:
     """One draw for each mean direction (last axis) and concentration (one axis less)."""
     radial, direction = jax.random.split(key)
@@ -201,10 +232,35 @@ def von_mises_fisher(key: Array, mean: Array, concentration: Array) -> Array:
 
 def frame(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Uniform (Haar) n x p matrices with orthonormal columns; the last two axes of the shape are n and p."""
-    return orthonormal(jax.random.normal(key, shape, dtype))
+    return orthonormal(jax.random.normal(key, shape, dtype))[0]
 
 
-def orthonormal(z: Array) -> Array:
-    """The orthonormal factor of z = QR with a positive diagonal in R, without which QR of normals is not Haar."""
-    q, r = jnp.linalg.qr(z)
-    return q * jnp.where(jnp.diagonal(r, axis1=-2, axis2=-1) < 0, -1, 1).astype(z.dtype)[..., None, :]
+def orthonormal(z: Array) -> tuple[Array, Array]:
+    """Q and log det R of z = QR with a positive diagonal in R, without which Q of normals would not be uniform.
+
+    Column by column over the whole batch, not by LAPACK: its batched calls inside a compiled loop have been seen to
+    wait for one another forever on a machine with two cores.
+    """
+
+    def body(carry: tuple[Array, Array], column: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
+        (q, log_det), (v, j) = carry, column
+        new = unit_off(v, q)
+        return (q.at[..., j].set(new), log_det + jnp.log(jnp.sum(new * v, axis=-1))), None
+
+    start = (jnp.zeros_like(z), jnp.zeros(z.shape[:-2], z.dtype))
+    return jax.lax.scan(body, start, (jnp.moveaxis(z, -1, 0), jnp.arange(z.shape[-1])))[0]
+
+
+def orientation(q: Array) -> Array:
+    """The determinant, 1 or -1, of orthogonal matrices: the parity of the reflections that make them the identity."""
+    n = q.shape[-1]
+
+    def body(carry: tuple[Array, Array], j: Array) -> tuple[tuple[Array, Array], None]:
+        rest, sign = carry
+        v = rest[..., j] - jnp.broadcast_to(jax.nn.one_hot(j, n, dtype=q.dtype), q.shape[:-1])
+        size = jnp.sum(v**2, axis=-1)
+        there = size < jnp.finfo(q.dtype).eps  # this column is in place: no reflection
+        shift = jnp.einsum("...i,...ij->...j", v, rest) * jnp.where(there, 0, 2 / jnp.maximum(size, 1e-30))[..., None]
+        return (rest - v[..., None] * shift[..., None, :], jnp.where(there, sign, -sign)), None
+
+    return jax.lax.scan(body, (q, jnp.ones(q.shape[:-2], q.dtype)), jnp.arange(n))[0][1]

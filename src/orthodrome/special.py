@@ -22,6 +22,7 @@ Olver, NIST Digital Library of Mathematical Functions, 10.41(ii) and 10.29.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -72,6 +73,7 @@ def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
     return z * (1 / (1 + s) - h), (1 / (s * (1 + s)) - h + z * z / s**3 * h_slope) / m
 
 
+@jax.jit
 def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
     """r, dr/dx at the order nu, and L_nu - L_{nu + _SHIFT}."""
 
@@ -85,6 +87,7 @@ def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
     return jax.lax.fori_loop(0, _SHIFT, body, top)
 
 
+@partial(jax.jit, static_argnums=2)
 def _log_top(m: Array, x: Array, scaled: bool) -> Array:
     """L_m(x), or L_m(x) - x when scaled."""
     z = x / m

@@ -6,7 +6,8 @@ constant is not known in closed form the docstring says "unnormalised".
 
 Laws without a direct generator are drawn by rejection: with an envelope g and a bound f <= M g, propose from g and
 accept with probability f / (M g). How good the envelope is depends on the parameters; `acceptance_rate` tells, and
-`sample` refuses below 1e-4 rather than spin. Inside compiled code, where nothing can be refused, it trusts the caller.
+`sample` refuses below 1e-4 rather than spin. Inside compiled code, where nothing can be refused, the draws that would
+have taken too long are NaN.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from jax import Array
 
 from orthodrome import random
 from orthodrome.errors import BadInput
-
-SMALLEST_RATE = 1e-4
 
 
 class Density(abc.ABC):
@@ -53,25 +52,22 @@ class RejectionDensity(Density):
         """What to do when the envelope is too far from this law."""
         return "use a Markov chain: sample(GeodesicNUTS(FullGradient(Target(manifold, density.logdensity))), ...)"
 
-    def acceptance_rate(self, key: Array, num_proposals: int = 2048) -> Array:
+    def acceptance_rate(self, key: Array, num_proposals: int = 4096) -> Array:
         """An unbiased estimate of the probability that a proposal is accepted."""
         return _rate(self, key, num_proposals)
 
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
-        pilot, draws = jax.random.split(key)
-        if not _traced((self, key)):
-            self._refuse_if_hopeless(pilot)
-        return _draw(self, draws, shape)
+        if traced((self, key)):
+            return _draw(self, key, shape, 0)[0]
+        draws, rate = _draw(self, key, shape, 4096)
+        self._refuse_if_hopeless(float(rate))
+        return draws
 
-    def _refuse_if_hopeless(self, key: Array) -> None:
-        first, *more = jax.random.split(key, 32)
-        rate = float(self.acceptance_rate(first))
-        if not rate > 0.01:  # a few thousand proposals cannot tell 1e-3 from 1e-5
-            rate = sum(float(self.acceptance_rate(k)) for k in more) / len(more)
-        if not rate >= SMALLEST_RATE:
+    def _refuse_if_hopeless(self, rate: float) -> None:
+        if not rate >= random.SMALLEST_RATE:
             raise BadInput(
                 f"{type(self).__name__}: the rejection sampler accepts about {rate:.1e} of its proposals "
-                f"(at least {SMALLEST_RATE:.0e} is required); {self.remedy()}"
+                f"(at least {random.SMALLEST_RATE:.0e} is required); {self.remedy()}"
             )
 
 
@@ -80,14 +76,15 @@ def _rate(density: RejectionDensity, key: Array, num_proposals: int) -> Array:
     return jnp.mean(jnp.exp(density.propose(density.envelope(), key, num_proposals)[1]))
 
 
-@partial(jax.jit, static_argnums=2)
-def _draw(density: RejectionDensity, key: Array, shape: tuple[int, ...]) -> Array:
+@partial(jax.jit, static_argnums=(2, 3))
+def _draw(density: RejectionDensity, key: Array, shape: tuple[int, ...], least: int) -> tuple[Array, Array]:
     envelope = density.envelope()
-    draws = random.stream(key, lambda k, count: density.propose(envelope, k, count), math.prod(shape))
-    return draws.reshape(*shape, *draws.shape[1:])
+    draws, rate = random.stream(key, partial(density.propose, envelope), math.prod(shape), least)
+    return draws.reshape(*shape, *draws.shape[1:]), rate
 
 
-def _traced(tree: Any) -> bool:
+def traced(tree: Any) -> bool:
+    """Whether this runs inside a transformation, where values cannot be looked at."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
 
 

@@ -49,15 +49,15 @@ class MatrixVonMisesFisher(RejectionDensity):
     def propose(self, envelope: Any, key: Array, count: int) -> tuple[Array, Array]:
         left, strength, right = envelope
         n, p = self.parameter.shape
-        keys = jax.random.split(key, p)
 
-        def body(j: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-            frame, log_accept = carry
-            column, log_ratio = _propose_column(keys[j], frame, left[:, j], strength[j], n - j)
-            return frame.at[..., j].set(column), log_accept + log_ratio
+        def body(carry: tuple[Array, Array], column: tuple[Array, ...]) -> tuple[tuple[Array, Array], None]:
+            (frame, log_accept), (column_key, direction, size, j) = carry, column
+            drawn, log_ratio = _propose_column(column_key, frame, direction, size, n - j)
+            return (frame.at[..., j].set(drawn), log_accept + log_ratio), None
 
         start = (jnp.zeros((count, n, p), left.dtype), jnp.zeros((count,), left.dtype))
-        frame, log_accept = jax.lax.fori_loop(0, p, body, start)
+        columns = (jax.random.split(key, p), left.T, strength, jnp.arange(p))
+        (frame, log_accept), _ = jax.lax.scan(body, start, columns)
         return frame @ right, log_accept
 
 
@@ -80,7 +80,7 @@ class RotationVonMisesFisher(RejectionDensity):
         draws, log_accept = self._law().propose(envelope, key, count)
         if self.parameter.shape[-1] == 3:
             return rotation_from_quaternion(draws), log_accept
-        return draws, jnp.where(jnp.linalg.det(draws) > 0, log_accept, -jnp.inf)
+        return draws, jnp.where(random.orientation(draws) > 0, log_accept, -jnp.inf)
 
     def _law(self) -> RejectionDensity:
         three = self.parameter.shape[-1] == 3

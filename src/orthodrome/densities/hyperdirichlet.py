@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jax.scipy.special import logsumexp
 
-from orthodrome.densities.density import RejectionDensity
+from orthodrome.densities.density import RejectionDensity, traced
 from orthodrome.densities.dirichlet import Dirichlet
 from orthodrome.errors import BadInput
 from orthodrome.pytree import pytree, static
@@ -48,7 +48,7 @@ class HyperDirichlet(RejectionDensity):
         return Dirichlet(self.concentration).logdensity_from_log(log_p) + self._log_sums(log_p) @ self.powers
 
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
-        if np.any(np.asarray(self.envelope()[0]) <= 0):
+        if not traced((self, key)) and float(_lowest(self)) <= 0:
             raise BadInput(f"HyperDirichlet: a negative power leaves no Dirichlet envelope; {self.remedy()}")
         return super().sample(key, shape)
 
@@ -84,3 +84,9 @@ class HyperDirichlet(RejectionDensity):
                     need, spare[j] = need - used, spare[j] - used
             rest.append((members, need))
         return rest
+
+
+@jax.jit
+def _lowest(law: HyperDirichlet) -> Array:
+    """The smallest concentration of the proposal."""
+    return jnp.min(law.envelope()[0])

@@ -54,9 +54,9 @@ class MatrixBingham(RejectionDensity):
         n, p = a.size, c.size
         normal = jax.random.normal(span, (count, n, p), a.dtype) / jnp.sqrt(b + 2 * gaps)[None, :, None]
         # the span of the normals and a uniform frame within it: a matrix angular central Gaussian
-        y = random.orthonormal(normal) @ random.frame(turn, (count, p, p), a.dtype)
-        inner = jnp.einsum("cij,i,cik->cjk", y, gaps, y) * (2 / n) + (b / n) * jnp.eye(p, dtype=a.dtype)[None]
-        spread = jnp.linalg.slogdet(inner)[1] - jnp.trace(inner, axis1=-2, axis2=-1) + p
+        y = random.orthonormal(normal)[0] @ random.frame(turn, (count, p, p), a.dtype)
+        scaled = y * jnp.sqrt((b + 2 * gaps) / n)[None, :, None]  # scaled'scaled has the eigenvalues 1 + R_i
+        spread = 2 * random.orthonormal(scaled)[1] - jnp.sum(scaled**2, axis=(-2, -1)) + p
         rest = jnp.einsum("cij,i,j->c", y**2, a, c) - _largest(c, a)
         return jnp.einsum("ni,cij,pj->cnp", left, y, right), spread * (n / 2) + jnp.minimum(rest, 0)
 

@@ -132,6 +132,7 @@ class BallTruncatedNormal(RejectionDensity):
         return -jnp.sum(z * z, axis=-1) / 2
 
 
+@jax.jit
 def truncated_standard_normal(key: Array, lower: Array, upper: Array) -> Array:
     """Standard normals within [lower, upper], by inversion."""
     u = random.positive_uniform(key, lower.shape, lower.dtype)

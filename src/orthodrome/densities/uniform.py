@@ -67,7 +67,7 @@ class UniformRotation(Density):
 
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
         q = random.frame(key, (*shape, self.n, self.n), self.dtype)
-        return q.at[..., 0].multiply(jnp.sign(jnp.linalg.det(q))[..., None])
+        return q.at[..., 0].multiply(random.orientation(q)[..., None])
 
 
 @pytree
