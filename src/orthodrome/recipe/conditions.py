@@ -15,9 +15,9 @@ import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+import orthodrome.recipe.matrices as matrices
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import replace
-from orthodrome.recipe import matrices
 from orthodrome.recipe.fokker_planck import SDEReport, check_sde, coordinate_names, stacked
 from orthodrome.recipe.inspection import both_matrices, check_shapes, wrong_curl, wrong_diffusion
 from orthodrome.recipe.motion import Motion

@@ -9,9 +9,9 @@ import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+import orthodrome.recipe.matrices as matrices
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
-from orthodrome.recipe import matrices
 from orthodrome.recipe.fokker_planck import check_matrix, coordinate_names, like
 from orthodrome.recipe.matrices import MatrixFree
 

@@ -27,10 +27,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+import orthodrome.recipe.matrices as matrices
 from orthodrome.manifolds.exponential import exponential
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.recipe import matrices
 from orthodrome.recipe.motion import Force, Motion
 
 

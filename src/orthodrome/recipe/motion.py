@@ -13,10 +13,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+import orthodrome.gradients.noise as gradient_noise
+import orthodrome.recipe.matrices as matrices
 from orthodrome import trees
-from orthodrome.gradients import noise as gradient_noise
 from orthodrome.manifolds.manifold import Tree
-from orthodrome.recipe import matrices
 from orthodrome.recipe.matrices import MatrixFree
 from orthodrome.samplers.flat import bounced, moved
 

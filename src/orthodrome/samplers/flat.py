@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import Product, is_manifold
-from orthodrome.samplers import leaf_matrix
 
 
 class FlatInfo(NamedTuple):

@@ -23,13 +23,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.stochastic as stochastic
 from orthodrome import splitting, steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.gradients.noise import duration
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.pytree import pytree, replace, static
-from orthodrome.samplers import stochastic
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.words import follow, word_problem
 

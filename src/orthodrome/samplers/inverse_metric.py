@@ -27,10 +27,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers import leaf_matrix
 from orthodrome.samplers.divergence import Divergence, ExactDivergence
 
 

@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.noise import MatrixFriction, compensated, spread
 from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.samplers import leaf_matrix
 from orthodrome.samplers.flat import FlatInfo, moved
 from orthodrome.samplers.leapfrog import largest_step
 

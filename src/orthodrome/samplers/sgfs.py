@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
 from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import GradientEstimator
@@ -28,7 +29,6 @@ from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.gradients.noise import FullNoise, LowRankNoise, dense, spread
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers import leaf_matrix
 from orthodrome.samplers.flat import FlatInfo, moved, no_step, refusal
 from orthodrome.samplers.langevin import LangevinState
 from orthodrome.samplers.leaf_matrix import LeafMatrix

@@ -20,11 +20,11 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 from jax import Array
 
+import orthodrome.samplers.stochastic as stochastic
 from orthodrome import splitting, steps
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, replace, static
-from orthodrome.samplers import stochastic
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.words import follow, word_problem
 

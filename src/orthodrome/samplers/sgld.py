@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers import leaf_matrix
 from orthodrome.samplers.flat import FlatInfo, no_step, refusal
 from orthodrome.samplers.langevin import LangevinState, langevin_step
 

@@ -21,12 +21,12 @@ from typing import Any
 import jax
 from jax import Array
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.gradients.noise import injected_noise
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers import leaf_matrix
 from orthodrome.samplers.flat import FlatInfo, bounced, no_step, refusal
 from orthodrome.samplers.inverse_metric import PositionMetric
 from orthodrome.samplers.leapfrog import largest_step

@@ -27,10 +27,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.scales as scales
 from orthodrome import trees
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
-from orthodrome.samplers import scales
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
