@@ -16,6 +16,11 @@ from orthodrome.run.start import Look, bytes_per_draw, first_states
 from orthodrome.samplers import GeodesicHMC, GeodesicNUTS, RandomWalk
 from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
 from orthodrome.samplers.stochastic_tuning import StochasticAdapted
+from orthodrome.samplers.tempering import Tempering
+from orthodrome.samplers.tempering_tuning import AdaptedTempering, tempering_needs_tuning
+
+TUNERS = (Adapted, StochasticAdapted, AdaptedTempering)
+"""What holds a sampler through its warm-up."""
 
 
 class Plan(NamedTuple):
@@ -41,7 +46,7 @@ class Setup(NamedTuple):
     @property
     def tunes(self) -> bool:
         """Whether the warm-up tunes."""
-        return isinstance(self.sampler, Adapted | StochasticAdapted)
+        return isinstance(self.sampler, TUNERS)
 
     def inner(self, state: Any) -> Any:
         """The state of the draws, from a state of the warm-up."""
@@ -71,7 +76,7 @@ def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
 def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
     """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
     pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
-    if isinstance(sampler, Adapted | StochasticAdapted):
+    if isinstance(sampler, TUNERS):
         return dataclasses.replace(sampler, pool=pool, num_warmup=plan.num_warmup)
     if not _tunable(sampler):
         return sampler
@@ -80,17 +85,23 @@ def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
             f"{type(sampler).__name__} has no step_size (or num_steps), which the warm-up would learn, but num_warmup "
             "is 0; set it by hand or give num_warmup=1000"
         )
+    if isinstance(sampler, Tempering):
+        return AdaptedTempering(sampler, plan.num_warmup, pool)
     return adapted_for(sampler, plan.num_warmup, pool)
 
 
 def _tunable(sampler: Any) -> bool:
+    if isinstance(sampler, Tempering):
+        return tempering_needs_tuning(sampler)
     names = {field.name for field in dataclasses.fields(sampler)} if dataclasses.is_dataclass(sampler) else set()
     return "step_size" in names and needs_tuning(sampler)
 
 
 def _has_test(sampler: Any) -> bool:
     """Whether a Metropolis test makes the law exact."""
-    inside = sampler.sampler if isinstance(sampler, Adapted) else sampler
+    inside = sampler
+    while isinstance(inside, Adapted | AdaptedTempering | Tempering):
+        inside = inside.sampler
     return isinstance(inside, GeodesicHMC | GeodesicNUTS | RandomWalk)
 
 

@@ -1,0 +1,55 @@
+"""Exchanges between neighbours on a ladder of tempered laws pi_k ~ pi^(e_k).
+
+Two neighbours k, k + 1 with heights l = log pi exchange their states with probability
+
+    min(1, exp{(e_k - e_{k+1}) (l_{k+1} - l_k)}),
+
+which leaves the product of the laws alone (Geyer 1991). Pairs may be drawn at random, some of them after each move of
+the replicas (Byrne & Girolami 2013, section 5.1), or all even pairs and all odd pairs take turns: what is fixed
+beforehand is not reversible, and a replica keeps its direction instead of diffusing, so that round trips take a time
+that does not grow with the square of their number (Okabe et al. 2001; Syed et al. 2022).
+
+`order[k]` says which state comes to rung k.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+
+def log_odds(exponents: Array, heights: Array) -> Array:
+    """Log acceptance ratio of each pair (k, k + 1); minus infinity where a height is not a number."""
+    ratio = (exponents[:-1] - exponents[1:]) * (heights[1:] - heights[:-1])
+    return jnp.where(jnp.isnan(ratio), -jnp.inf, ratio)
+
+
+def rates(exponents: Array, heights: Array) -> Array:
+    """The probability that each pair would exchange."""
+    return jnp.exp(jnp.minimum(log_odds(exponents, heights), 0))
+
+
+def in_turns(key: Array, exponents: Array, heights: Array, turn: Array) -> Array:
+    """The order after all pairs (k, k + 1) with k of the parity of `turn` have had their chance."""
+    pairs = jnp.arange(exponents.size - 1)
+    logs = jnp.log(jax.random.uniform(key, pairs.shape, exponents.dtype))
+    taken = (logs < log_odds(exponents, heights)) & (pairs % 2 == turn % 2)
+    no = jnp.zeros(1, bool)
+    up, down = jnp.concatenate([taken, no]), jnp.concatenate([no, taken])
+    return jnp.arange(exponents.size) + up.astype(int) - down.astype(int)
+
+
+def at_random(key: Array, exponents: Array, heights: Array, number: int) -> Array:
+    """The order after `number` pairs, drawn at random, have had their chance one after the other."""
+    pair_key, accept_key = jax.random.split(key)
+    pairs = jax.random.randint(pair_key, (number,), 0, exponents.size - 1)
+    logs = jnp.log(jax.random.uniform(accept_key, (number,), exponents.dtype))
+
+    def exchange(i: Array, order: Array) -> Array:
+        k = pairs[i]
+        a, b = order[k], order[k + 1]
+        taken = logs[i] < log_odds(exponents, heights[order])[k]
+        return order.at[k].set(jnp.where(taken, b, a)).at[k + 1].set(jnp.where(taken, a, b))
+
+    return jax.lax.fori_loop(0, number, exchange, jnp.arange(exponents.size))
