@@ -1,0 +1,26 @@
+"""Corpora: readers, vocabularies, tf-idf weights, streams, and a built-in corpus that needs no download."""
+
+from orthodrome.corpora.corpus import Corpus, count_words, from_words
+from orthodrome.corpora.docstrings import python_docstrings
+from orthodrome.corpora.read import read_corpus
+from orthodrome.corpora.stream import batches, weigh_texts
+from orthodrome.corpora.tfidf import Frequency, frequency_of, nonempty, normalise, row_lengths, tfidf
+from orthodrome.corpora.wikipedia import TrainTest, wikipedia_set
+
+__all__ = [
+    "Corpus",
+    "Frequency",
+    "TrainTest",
+    "batches",
+    "count_words",
+    "frequency_of",
+    "from_words",
+    "nonempty",
+    "normalise",
+    "python_docstrings",
+    "read_corpus",
+    "row_lengths",
+    "tfidf",
+    "weigh_texts",
+    "wikipedia_set",
+]

@@ -1,0 +1,100 @@
+"""A corpus: how often each word stands in each document.
+
+    counts       documents x words, CSR; what the readers read
+    vocabulary   the word of each column
+    names        what each document is called
+    labels       the class of each document, if it has one
+
+`keep_words` cuts the vocabulary to words of moderate document frequency, `keep_documents` drops the short ones, and
+`unit_vectors` weighs what is left as `tfidf` does. Each gives a new corpus: nothing is changed in place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from orthodrome.corpora.tfidf import document_frequency, nonempty, tfidf
+from orthodrome.errors import BadInput
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents as counts of words; `len` is the number of documents."""
+
+    counts: scipy.sparse.csr_array
+    vocabulary: tuple[str, ...]
+    names: tuple[str, ...]
+    labels: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return self.counts.shape[0]
+
+    def keep_documents(self, rows: Any) -> Corpus:
+        """The documents of these numbers, or where this is true."""
+        rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
+        labels = None if self.labels is None else tuple(self.labels[row] for row in rows)
+        return Corpus(self.counts[rows], self.vocabulary, tuple(self.names[row] for row in rows), labels)
+
+    def keep_long(self, at_least: int) -> Corpus:
+        """The documents with at least so many words of the vocabulary."""
+        return self.keep_documents(np.asarray(self.counts.sum(axis=1)).ravel() >= at_least)
+
+    def keep_words(
+        self, min_df: float | int = 1, max_df: float | int = 1.0, max_words: int | None = None, drop_empty: bool = True
+    ) -> Corpus:
+        """The words with a document frequency from `min_df` to `max_df` (a share if a float, else a number of
+        documents); of these the `max_words` most frequent. Documents left empty are dropped."""
+        columns = moderate(self.counts, min_df, max_df, max_words)
+        if not len(columns):
+            raise BadInput(
+                f"no word has a document frequency between {min_df} and {max_df} in {len(self)} documents; "
+                "widen the limits"
+            )
+        words = tuple(self.vocabulary[column] for column in columns)
+        cut = dataclasses.replace(self, counts=self.counts[:, columns], vocabulary=words)
+        return cut.keep_documents(nonempty(cut.counts)) if drop_empty else cut
+
+    def unit_vectors(self) -> tuple[scipy.sparse.csr_array, Corpus]:
+        """The tf-idf vectors, and the corpus of their rows: documents without weight have no direction and are left
+        out (after they were counted in D and df, as the authors did)."""
+        weights = tfidf(self.counts)
+        rows = nonempty(weights)
+        return weights[rows], self.keep_documents(rows)
+
+
+def moderate(counts: Any, min_df: float | int, max_df: float | int, max_words: int | None) -> np.ndarray:
+    """The columns of moderate document frequency, in their old order; ties go to the earlier column."""
+    frequency = document_frequency(counts)
+    lowest, highest = (limit * counts.shape[0] if isinstance(limit, float) else limit for limit in (min_df, max_df))
+    columns = np.flatnonzero((frequency >= max(lowest, 1)) & (frequency <= highest))
+    if max_words is not None and len(columns) > max_words:
+        columns = np.sort(columns[np.argsort(-frequency[columns], kind="stable")[:max_words]])
+    return columns
+
+
+def from_words(documents: Sequence[Sequence[str]], names: Sequence[str], labels: Sequence[str] | None = None) -> Corpus:
+    """Count the words of documents that are lists of words; columns in alphabetical order."""
+    vocabulary = sorted({word for document in documents for word in document})
+    return count_words(documents, vocabulary, names, labels)
+
+
+def count_words(
+    documents: Sequence[Sequence[str]],
+    vocabulary: Sequence[str],
+    names: Sequence[str],
+    labels: Sequence[str] | None = None,
+) -> Corpus:
+    """Count the words of documents on a given vocabulary; other words are passed over."""
+    column = {word: number for number, word in enumerate(vocabulary)}
+    indices = [[column[word] for word in document if word in column] for document in documents]
+    starts = np.cumsum([0, *map(len, indices)], dtype=np.int32)  # scikit-learn takes 32-bit indices only
+    flat = np.fromiter((number for row in indices for number in row), np.int32, count=starts[-1])
+    shape = (len(documents), len(column))
+    counts = scipy.sparse.csr_array((np.ones(len(flat), np.int64), flat, starts), shape=shape)
+    counts.sum_duplicates()
+    return Corpus(counts, tuple(vocabulary), tuple(names), None if labels is None else tuple(labels))

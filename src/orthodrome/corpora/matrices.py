@@ -1,0 +1,138 @@
+"""Readers of counted corpora: CSR matrices (.npz), lda-c, and UCI's docword.
+
+    npz       scipy.sparse.save_npz; an array `labels` in the same file gives the classes
+    lda-c     a line per document: the number of distinct words, then word:count, words from 0
+    docword   three lines D, W, N, then N lines `document word count`, both from 1; may be .gz
+
+The vocabulary is a text file with one word per line: the one that is named, else `vocab.txt` beside the file, else
+the UCI's `vocab.NAME.txt`, else columns are called word-0, word-1, ... A bad line is named with its file and number.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from orthodrome.corpora.corpus import Corpus
+from orthodrome.corpora.vocabulary import find_vocabulary, opened, read_vocabulary, reason
+from orthodrome.errors import BadInput
+
+
+def read_npz(path: Path, vocabulary: Path | None = None) -> Corpus:
+    """A sparse matrix as SciPy saves it."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            matrix = scipy.sparse.csr_array(scipy.sparse.load_npz(path))
+            labels = [str(label) for label in file["labels"]] if "labels" in file.files else None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise BadInput(f"{path} is not a sparse matrix that SciPy can read: {reason(error)}") from error
+    if not np.isfinite(matrix.data).all():
+        raise BadInput(f"{path} holds numbers that are not finite")
+    wide = np.int64 if matrix.dtype.kind in "biu" else np.float64  # unsigned counts overflow in products
+    return named(matrix.astype(wide), path, vocabulary, labels)
+
+
+def read_ldac(path: Path, vocabulary: Path | None = None) -> Corpus:
+    """Blei's lda-c."""
+    indices: list[int] = []
+    counts: list[int] = []
+    starts = [0]
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            pairs = ldac_line(line, path, number)
+            indices += [word for word, _ in pairs]
+            counts += [count for _, count in pairs]
+            starts.append(len(indices))
+    if len(starts) == 1:
+        raise BadInput(f"{path} is empty")
+    width = max(indices, default=-1) + 1
+    return named(csr(counts, indices, starts, width), path, vocabulary)
+
+
+def ldac_line(line: str, path: Path, number: int) -> list[tuple[int, int]]:
+    """The (word, count) pairs of one document."""
+    fields = line.split()
+    try:
+        pairs = [(int(word), int(count)) for word, count in (field.split(":") for field in fields[1:])]
+        if fields and int(fields[0]) == len(pairs) and all(word >= 0 and count > 0 for word, count in pairs):
+            return pairs
+    except ValueError:
+        pass
+    raise BadInput(
+        f"{path}, line {number}: {line.strip()[:60]!r} is not lda-c, which has the number of distinct words, then "
+        "word:count for each"
+    )
+
+
+def read_docword(path: Path, vocabulary: Path | None = None) -> Corpus:
+    """UCI's bag of words."""
+    with opened(path) as file:
+        documents, width, entries = (docword_head(file.readline(), path, number) for number in (1, 2, 3))
+        table = docword_table(file.read(), path)
+    if len(table) != entries:
+        raise BadInput(f"{path} has {len(table)} entries, but its third line says {entries}: is it cut short?")
+    wrong = (table < 1).any(axis=1) | (table[:, 0] > documents) | (table[:, 1] > width)
+    if wrong.any():
+        raise BadInput(
+            f"{path}, line {int(np.argmax(wrong)) + 4}: {table[np.argmax(wrong)].tolist()} is out of range; there are "
+            f"{documents} documents and {width} words, counted from 1"
+        )
+    shape = (documents, width)
+    places = (table[:, :2] - 1).astype(np.int32).T
+    matrix = scipy.sparse.coo_array((table[:, 2], tuple(places)), shape=shape)
+    return named(scipy.sparse.csr_array(matrix), path, vocabulary)
+
+
+def docword_head(line: str, path: Path, number: int) -> int:
+    """One of the three numbers at the top."""
+    try:
+        return int(line)
+    except ValueError:
+        raise BadInput(
+            f"{path}, line {number}: {line.strip()[:60]!r} is no number; a docword file begins with the numbers of "
+            "documents, words and entries"
+        ) from None
+
+
+def docword_table(text: str, path: Path) -> np.ndarray:
+    """The entries; slowly, line by line, only if one of them is wrong."""
+    try:
+        lines = text.splitlines()
+        table = np.loadtxt(lines, dtype=np.int64, ndmin=2) if lines else np.zeros((0, 3), np.int64)
+        if table.shape[1] == 3:
+            return table
+    except ValueError:
+        pass
+    wrong = [number for number, line in enumerate(lines, 4) if not is_entry(line)]
+    raise BadInput(f"{path}, line {wrong[0]}: {lines[wrong[0] - 4][:60]!r} is not `document word count`")
+
+
+def is_entry(line: str) -> bool:
+    """Three whole numbers."""
+    fields = line.split()
+    return len(fields) == 3 and all(field.lstrip("-").isdigit() for field in fields)
+
+
+def csr(counts: Any, indices: Any, starts: Any, width: int) -> scipy.sparse.csr_array:
+    """The matrix, with 32-bit indices where they fit, and no column twice in a row."""
+    data, columns, rows = np.asarray(counts, np.int64), np.asarray(indices, np.int32), np.asarray(starts, np.int32)
+    matrix = scipy.sparse.csr_array((data, columns, rows), shape=(len(starts) - 1, width))
+    matrix.sum_duplicates()
+    return matrix
+
+
+def named(
+    matrix: scipy.sparse.csr_array, path: Path, vocabulary: Path | None, labels: list[str] | None = None
+) -> Corpus:
+    """The corpus with its words; documents are called by their numbers."""
+    words = read_vocabulary(find_vocabulary(path, vocabulary), matrix.shape[1])
+    if len(words) > matrix.shape[1]:  # the last words may occur nowhere: lda-c does not say how many there are
+        matrix = scipy.sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], len(words)))
+    if labels is not None and len(labels) != matrix.shape[0]:
+        raise BadInput(f"{path} has {len(labels)} labels for {matrix.shape[0]} documents")
+    names = tuple(f"document-{number}" for number in range(matrix.shape[0]))
+    return Corpus(matrix, words, names, None if labels is None else tuple(labels))
