@@ -14,7 +14,7 @@ GROUPS = [
     "manifolds densities",
     "targets gradients schedules",
     "splitting samplers recipe",
-    "parallel convergence summaries diagnostics draws doors files store memory fingerprint checkpoint progress run",
+    "parallel convergence summaries diagnostics evidence draws doors files store memory fingerprint checkpoint progress run",
     "corpora models",
     "plots report experiments cli",
 ]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from orthodrome.errors import OrthodromeError as OrthodromeError
     from orthodrome.errors import OrthodromeWarning as OrthodromeWarning
     from orthodrome.errors import Unsupported as Unsupported
+    from orthodrome.evidence import log_evidence as log_evidence
     from orthodrome.gradients import SVRG as SVRG
     from orthodrome.gradients import BatchGradient as BatchGradient
     from orthodrome.gradients import ControlVariate as ControlVariate
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import Scheduled as Scheduled
     from orthodrome.samplers import StochasticAdapted as StochasticAdapted
     from orthodrome.samplers import Streamed as Streamed
+    from orthodrome.samplers import Tempering as Tempering
     from orthodrome.schedules import Constant as Constant
     from orthodrome.schedules import Cyclical as Cyclical
     from orthodrome.schedules import Polynomial as Polynomial
@@ -131,7 +133,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "schedules": "Constant Polynomial WellingTeh Cyclical",
     },
     "samplers": {
-        "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Adapted DenseMetric LowRankMetric "
+        "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering Adapted DenseMetric LowRankMetric "
         "SGGMC GSGNHT Scheduled Streamed StochasticAdapted "
         "SGLD SGFS SGHMC SGNHT SGRLD SGRHMC InverseMetric PotentialMetric LeafMatrix"
     },
@@ -140,7 +142,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "check_sde check_kernel simulation_based_calibration complete_by_fourier complete_in_plane"
     },
     "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},
-    "diagnostics": {"diagnostics": "summary diagnose"},
+    "diagnostics": {"diagnostics": "summary diagnose", "evidence": "log_evidence"},
     "errors": {
         "errors": "OrthodromeError BadInput NotOnManifold Unsupported CheckpointError Diverged OrthodromeWarning"
     },

@@ -20,6 +20,7 @@ from orthodrome.samplers.sgrhmc import SGRHMC
 from orthodrome.samplers.sgrld import SGRLD
 from orthodrome.samplers.stochastic_tuning import StochasticAdapted
 from orthodrome.samplers.streamed import Streamed
+from orthodrome.samplers.tempering import Tempering
 
 __all__ = [
     "GSGNHT",
@@ -45,6 +46,7 @@ __all__ = [
     "Scheduled",
     "StochasticAdapted",
     "Streamed",
+    "Tempering",
     "adapted_for",
     "needs_tuning",
 ]

@@ -32,12 +32,12 @@ def rates(exponents: Array, heights: Array) -> Array:
 
 def in_turns(key: Array, exponents: Array, heights: Array, turn: Array) -> Array:
     """The order after all pairs (k, k + 1) with k of the parity of `turn` have had their chance."""
-    pairs = jnp.arange(exponents.size - 1)
+    pairs = jnp.arange(exponents.size - 1, dtype=turn.dtype)
     logs = jnp.log(jax.random.uniform(key, pairs.shape, exponents.dtype))
     taken = (logs < log_odds(exponents, heights)) & (pairs % 2 == turn % 2)
     no = jnp.zeros(1, bool)
     up, down = jnp.concatenate([taken, no]), jnp.concatenate([no, taken])
-    return jnp.arange(exponents.size) + up.astype(int) - down.astype(int)
+    return jnp.arange(exponents.size, dtype=jnp.int32) + up.astype(jnp.int32) - down.astype(jnp.int32)
 
 
 def at_random(key: Array, exponents: Array, heights: Array, number: int) -> Array:
@@ -52,4 +52,4 @@ def at_random(key: Array, exponents: Array, heights: Array, number: int) -> Arra
         taken = logs[i] < log_odds(exponents, heights[order])[k]
         return order.at[k].set(jnp.where(taken, b, a)).at[k + 1].set(jnp.where(taken, a, b))
 
-    return jax.lax.fori_loop(0, number, exchange, jnp.arange(exponents.size))
+    return jax.lax.fori_loop(0, number, exchange, jnp.arange(exponents.size, dtype=jnp.int32))

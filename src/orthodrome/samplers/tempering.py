@@ -202,7 +202,7 @@ def begin(replicas: Any) -> TemperingState:
     """The state before the first transition."""
     number = replicas.logdensity.size
     zero = jnp.zeros((), jnp.uint32)
-    return TemperingState(replicas, jnp.arange(number), jnp.zeros(number, bool), zero, zero)
+    return TemperingState(replicas, jnp.arange(number, dtype=jnp.int32), jnp.zeros(number, bool), zero, zero)
 
 
 def reordered(replicas: Any, order: Array, exponents: Array) -> Any:
@@ -218,9 +218,7 @@ def reordered(replicas: Any, order: Array, exponents: Array) -> Any:
 def rescaled(replicas: Any, factor: Array) -> Any:
     """Log densities and gradients of each replica times a factor."""
     times = lambda leaf: leaf * factor.astype(leaf.dtype).reshape(-1, *[1] * (leaf.ndim - 1))
-    return replicas._replace(
-        logdensity=times(replicas.logdensity), gradient=jax.tree.map(times, replicas.gradient)
-    )
+    return replicas._replace(logdensity=times(replicas.logdensity), gradient=jax.tree.map(times, replicas.gradient))
 
 
 def _travelled(state: TemperingState, walker: Array) -> TemperingState:
