@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from orthodrome.errors import BadInput
-from orthodrome.experiments import EXPERIMENTS, bvmf_law, contract, gmc_bvmf
+from orthodrome.experiments import EXPERIMENTS, bvmf_law, bvmf_tempering, contract, gmc_bvmf
 
 
 def toy(data: str | None = None) -> types.ModuleType:
@@ -126,12 +126,24 @@ def test_mixing_claims_can_fail() -> None:
     assert all(claim.holds for claim in gmc_bvmf.mixing_claims(gmc_bvmf.Case(40.0, stuck, stuck)))
 
 
-def test_fig_4(tmp_path: Path) -> None:
+def test_balance_claims_can_fail() -> None:
+    rng = np.random.default_rng(0)
+    free = rng.normal(size=(4, 400, 5))
+    leaning = free + np.array([0, 0, 0, 0, 0.2])
+    trips = {"paper": 9, "self-tuned": 9}
+    for x, holds in ((free, True), (leaning, False), (np.abs(free), False)):
+        claims = bvmf_tempering.balance_claims(bvmf_tempering.TemperedCase(0.0, x, x, trips))
+        assert [claim.holds for claim in claims] == [holds, holds]
+
+
+def test_fig_4_and_5(tmp_path: Path) -> None:
     """All claims hold at a fixed seed: each moment within 4 standard errors of quadrature, some 1 % of its sd."""
     began = time.process_time()
     result = contract.reproduce("gmc-bvmf", scale="quick", seed=0, out=tmp_path)
     assert time.process_time() - began < 60  # processor time: a busy machine cannot fail it
-    assert len(result["claims"]) == 6 + 2 * 3 * 6
+    assert len(result["claims"]) == 6 + 4 + 4 * 3 * 6
     assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []
     names = {path.name for path in (tmp_path / "gmc-bvmf").iterdir()}
-    assert names == {"result.json", "figure4.png", "figure4.svg", "moments.csv", "traces.csv"}
+    assert names == {"result.json", "moments.csv", "traces.csv", "traces_tempered.csv"} | {
+        f"figure{i}.{kind}" for i in (4, 5) for kind in ("png", "svg")
+    }

@@ -1,4 +1,4 @@
-"""Fig. 4 of Byrne & Girolami (2013): geodesic Monte Carlo on a Bingham-von Mises-Fisher law with one or two modes.
+"""Fig. 4 and 5 of Byrne & Girolami (2013): geodesic Monte Carlo on Bingham-von Mises-Fisher laws, one mode or two.
 
     pi_H(x) ~ exp(c'x + x'Ax) on the sphere in R^5,   A = diag(-20, -10, 0, 10, 20),   c = (c1, 0, 0, 0, 0)
 
@@ -7,7 +7,7 @@ for c1 = 0, 40, 80. For |c1| < 80 the modes are at x1 = c1/80, x5 = +-sqrt(1 - (
 says that the sampler has difficulty moving between the modes when there are two. Here that is a number: how often x5
 changes its sign in 200 draws, where independent draws would do so 100 times. The paper gives no moments; those of the
 sampler are compared with quadrature (`bvmf_law`). The self-tuned sampler runs beside it: it moves faster within a mode,
-but no tuning of a local sampler crosses 10 nats.
+but no tuning of a local sampler crosses 10 nats. Fig. 5, with tempering, is in `bvmf_tempering`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from jax import Array
 from numpy.typing import NDArray
 
 from orthodrome.experiments.bvmf_law import DIAGONAL, log_marginal, moments
+from orthodrome.experiments.bvmf_tempering import TemperedCase, balance_claims, draw_tempered, figure5
+from orthodrome.experiments.bvmf_tempering import trace_rows as tempered_trace_rows
 from orthodrome.experiments.contract import Claim, Context
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import Sphere
@@ -30,8 +32,8 @@ from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 
 NAME = "gmc-bvmf"
-TITLE = "Bingham-von Mises-Fisher on the sphere in R^5: traces of x5, mode switches, moments"
-PAPER = "Byrne & Girolami 2013, section 5.1, Fig. 4"
+TITLE = "Bingham-von Mises-Fisher on the sphere in R^5: mode switches with and without tempering, moments"
+PAPER = "Byrne & Girolami 2013, section 5.1, Fig. 4 and 5"
 DATA = None
 
 LINEAR = (0.0, 40.0, 80.0)
@@ -66,11 +68,17 @@ def target(c1: float) -> Target:
 def run(context: Context) -> list[Claim]:
     """All three laws; the figure, the numbers and the claims."""
     cases = [draw(context, c1) for c1 in LINEAR]
-    rows = [row for case in cases for row in moment_rows(case)]
+    tempered = [draw_tempered(context, FullGradient(target(c)), mode(c), c, STEP_SIZE, NUM_STEPS) for c in LINEAR]
+    every: list[Case | TemperedCase] = [*cases, *tempered]
+    rows = [row for case in every for row in moment_rows(case)]
     context.save_table("moments", rows)
     context.save_table("traces", trace_rows(cases))
+    context.save_table("traces_tempered", tempered_trace_rows(tempered))
     context.save_figure(figure(cases), "figure4")
-    return [claim for case in cases for claim in mixing_claims(case)] + [moment_claim(row) for row in rows]
+    context.save_figure(figure5(tempered), "figure5")
+    mixing = [claim for case in cases for claim in mixing_claims(case)]
+    balanced = [claim for case in tempered if case.c1 < 80 for claim in balance_claims(case)]
+    return mixing + balanced + [moment_claim(row) for row in rows]
 
 
 def draw(context: Context, c1: float) -> Case:
@@ -114,7 +122,7 @@ def mixing_claims(case: Case) -> list[Claim]:
     return claims
 
 
-def moment_rows(case: Case) -> list[dict[str, Any]]:
+def moment_rows(case: Case | TemperedCase) -> list[dict[str, Any]]:
     """Each moment by each sampler, with its standard error and the exact value.
 
     E x5 is left out: its sign is that of the mode a chain happens to be in. The others are the same in both modes.
@@ -123,7 +131,9 @@ def moment_rows(case: Case) -> list[dict[str, Any]]:
 
     exact = moments(case.c1)
     rows = []
-    for sampler, x in (("paper", case.fixed), ("self-tuned", case.tuned)):
+    plain = isinstance(case, Case)
+    names = ("paper", "self-tuned") if plain else ("paper-tempered", "self-tuned-tempered")
+    for sampler, x in zip(names, case[1:3], strict=True):
         columns = np.concatenate([x[..., :1], x**2], axis=-1)
         errors = array_stats.mcse(columns, chain_axis=0, draw_axis=1)
         for name, mean, error in zip(exact, columns.mean((0, 1)), errors, strict=True):
