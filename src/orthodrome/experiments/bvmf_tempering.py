@@ -1,7 +1,7 @@
 """Fig. 5 of Byrne & Girolami (2013): the laws of Fig. 4 by parallel tempering.
 
 The paper's scheme has ten replicas at the exponents 0.1, 0.2, ..., 1, each moved by the sampler of Fig. 4, and ten
-random exchanges between moves. Ours tunes the ladder and every replica's step by itself and lets even and odd neighbours take
+random exchanges between moves. Ours tunes the ladder and every replica's step by itself, and even and odd pairs take
 turns. By symmetry x5 is as often above 0 as below: that is the exact balance of the modes, and how far the sign of x5
 is from it, in its standard errors, is the claim.
 """
