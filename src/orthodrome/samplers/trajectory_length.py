@@ -8,8 +8,9 @@ a = min(1, exp(H_0 - H_l)),
 
 If the chain keeps the span of f, the variance of an average over n draws is (2 C J^-1 C - C) / n. (For one functional
 that is the familiar var (1 + rho) / (1 - rho).) The expectations are averages over the last part of warm-up and all
-chains, for a few step sizes around the one that dual averaging found; the pair (h, l) with the most effective draws per
-gradient wins, in the worse of mean and spread and the worst coordinate. Unlike a rule that looks at one functional
+chains, for a few step sizes around the one that dual averaging found. The pair (h, l) wins that knows the mean and the
+standard deviation best after a given number of gradients: the larger of their two errors, in the worst coordinate,
+counts (the error of the standard deviation s is that of s^2 over 2 s). Unlike a rule that looks at one functional
 (ChEES: the squared distance from the mean) it sees antithetic moves, which are worth having; and looking at both
 together it sees the spread that an antithetic move does not mix, also where x^2 is nearly linear in x.
 
@@ -137,7 +138,7 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
 
 
 def effective(mean: np.ndarray, covariance: list[np.ndarray], jumps: np.ndarray) -> np.ndarray:
-    """Effective draws per draw of the slower of x and (x - m)^2 in the slowest coordinate, for each range of lengths.
+    """Effective draws per draw: s^2 over the worse of n var(mean) and n var(standard deviation), worst coordinate.
 
     mean, covariance: of d, and the entries (11, 12, 22) of C; jumps: (range, product, coordinate), about the reference
     """
@@ -148,7 +149,7 @@ def effective(mean: np.ndarray, covariance: list[np.ndarray], jumps: np.ndarray)
     determinant = np.maximum(j11 * j22 - j12**2, RIDGE * j11 * j22)
     of_mean = 2 * (c11**2 * j22 - 2 * c11 * c12 * j12 + c12**2 * j11) / determinant - c11
     of_spread = 2 * (c12**2 * j22 - 2 * c12 * c22 * j12 + c22**2 * j11) / determinant - c22
-    inefficiency = np.maximum(of_mean / c11, of_spread / c22)
+    inefficiency = np.maximum(of_mean / c11, of_spread / (4 * c11**2))
     return 1 / np.maximum(np.max(inefficiency, axis=-1), 1 / MOST)
 
 
