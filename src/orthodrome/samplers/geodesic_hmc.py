@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.custom_batching import custom_vmap
 
 from orthodrome import steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
@@ -102,11 +103,26 @@ class GeodesicHMC:
     def length(self, state: HMCState) -> Array:
         """The number of steps of the next trajectory."""
         lengths = jnp.asarray(self.num_steps, jnp.int32)
-        return lengths if lengths.ndim == 0 else lengths[state.transitions % lengths.size]
+        return lengths if lengths.ndim == 0 else lengths[in_step(state.transitions) % lengths.size]
 
     def steps(self, state: HMCState) -> Tree:
         """The tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
         h = steps.per_leaf(self.step_size, state.position)
         turns = 1 if self.num_steps is None else jnp.size(self.num_steps)
-        w = van_der_corput(state.transitions // turns, state.logdensity.dtype)
+        w = van_der_corput(in_step(state.transitions) // turns, state.logdensity.dtype)
         return steps.scaled(h, 1 + self.jitter * (2 * w - 1))
+
+
+@custom_vmap
+def in_step(count: Array) -> Array:
+    """A counter of transitions that chains side by side share, so that their loops are one loop of one length.
+
+    The count says which length and jitter come next, and any sequence of them that does not look at positions is right:
+    chains that were not started together take the turns of the first.
+    """
+    return count
+
+
+@in_step.def_vmap
+def _(size: int, batched: list[bool], count: Array) -> tuple[Array, bool]:
+    return (count[0] if batched[0] else count), False
