@@ -35,7 +35,7 @@ from orthodrome.recipe.integrators import Integrator, SemiImplicit
 from orthodrome.recipe.matrices import Matrix, MatrixFree, call
 from orthodrome.recipe.motion import Motion
 from orthodrome.samplers.divergence import Divergence, ExactDivergence
-from orthodrome.samplers.flat import FlatInfo, no_step, refusal
+from orthodrome.samplers.flat import FlatInfo, refusal
 
 
 class RecipeState(NamedTuple):
@@ -87,7 +87,7 @@ class Recipe:
 
     def problem(self) -> str | None:
         """Settings that cannot be."""
-        return no_step(self.step_size)
+        return "step_size is None, and a recipe does not tune itself; set it" if self.step_size is None else None
 
     def problem_at(self, position: Tree) -> str | None:
         """What is wrong with D and Q at the start, where and by how much."""

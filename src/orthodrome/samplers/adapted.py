@@ -29,12 +29,13 @@ from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, replace, static
 from orthodrome.samplers.dual_averaging import DualAveraging
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
-from orthodrome.samplers.gsgnht import GSGNHT
 from orthodrome.samplers.metrics import Metric
 from orthodrome.samplers.random_walk import RandomWalk
-from orthodrome.samplers.sggmc import SGGMC
+from orthodrome.samplers.riemannian_hmc import RiemannianHMC
+from orthodrome.samplers.riemannian_langevin import RiemannianLangevin
 from orthodrome.samplers.stochastic_tuning import StochasticAdapted
 from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, Curve
+from orthodrome.samplers.tunable import StochasticSampler
 
 WINDOWS = (5, 15, 35, 65)
 """The ends of the windows, in per cent of the warm-up."""
@@ -135,14 +136,16 @@ class Adapted:
 
     def _at(self, tuning: Tuning) -> Any:
         """The sampler inside with the current steps."""
-        h = (
-            steps.scaled(tuning.units, jnp.exp(tuning.dual.log_step))
-            if self.sampler.step_size is None
-            else self.sampler.step_size
-        )
+        h = self._steps(tuning) if self.sampler.step_size is None else self.sampler.step_size
         if self.learns_length:
             return replace(self.sampler, step_size=h, jitter=jnp.asarray(JITTER, tuning.dual.log_step.dtype))
         return replace(self.sampler, step_size=h)
+
+    def _steps(self, tuning: Tuning) -> Any:
+        """One number in the units of the leaves; a sampler with a metric of its own needs no units."""
+        h = jnp.exp(tuning.dual.log_step)
+        own_metric = isinstance(self.sampler, RiemannianHMC | RiemannianLangevin)
+        return h if own_metric else steps.scaled(tuning.units, h)
 
     def _measured(
         self, key: Array, sampler: GeodesicHMC, state: HMCState, tuning: Tuning, curve: Curve
@@ -225,12 +228,13 @@ def needs_tuning(sampler: Any) -> bool:
     """Whether `sample` must wrap this sampler in `Adapted`."""
     if isinstance(sampler, Adapted | StochasticAdapted):
         return False
-    no_friction = isinstance(sampler, SGGMC | GSGNHT) and sampler.friction is None
+    if isinstance(sampler, StochasticSampler):
+        return sampler.untuned
     no_length = isinstance(sampler, GeodesicHMC) and sampler.num_steps is None
-    return sampler.step_size is None or no_friction or no_length
+    return sampler.step_size is None or no_length
 
 
 def adapted_for(sampler: Any, num_warmup: int, pool: tuple[str, ...]) -> Adapted | StochasticAdapted:
     """The sampler, wrapped in what tunes its kind."""
-    stochastic = isinstance(sampler, SGGMC | GSGNHT)
-    return (StochasticAdapted if stochastic else Adapted)(sampler, num_warmup, pool=pool)
+    kind = StochasticAdapted if isinstance(sampler, StochasticSampler) else Adapted
+    return kind(sampler, num_warmup, pool=pool)

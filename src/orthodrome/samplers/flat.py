@@ -18,6 +18,7 @@ import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import Product, is_manifold
+from orthodrome.samplers.tunable import StochasticSampler
 
 
 class FlatInfo(NamedTuple):
@@ -33,6 +34,19 @@ class FlatInfo(NamedTuple):
     temperature: Array
     step_size: Array
     clipped: Array
+
+
+class FlatSampler(StochasticSampler):
+    """A sampler of flat spaces, with walls by reflection."""
+
+    @property
+    def matrices(self) -> tuple[Any, ...]:
+        """The settings that may hold matrices."""
+        return ()
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Why it cannot work there, and what to use instead."""
+        return refusal(manifold, self.step_size, *self.matrices)
 
 
 def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | None:
@@ -54,13 +68,6 @@ def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | 
     walls = any(not kind.smooth for kind in kinds)
     if walls and any(leaf_matrix.any_matrix(setting) for setting in settings):
         return "a matrix mixes the coordinates, and walls reflect one at a time; give a diagonal, or use `LogPositive`"
-    return None
-
-
-def no_step(step_size: Any) -> str | None:
-    """A sampler of flat space is not tuned: it needs its step."""
-    if step_size is None:
-        return "step_size is None, and this sampler does not tune itself; set it, or use SGGMC (on flat spaces: SGHMC)"
     return None
 
 

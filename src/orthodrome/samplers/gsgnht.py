@@ -31,6 +31,7 @@ from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.pytree import pytree, replace, static
 from orthodrome.samplers.leapfrog import largest_step
+from orthodrome.samplers.tunable import SECOND, Measured, StochasticSampler
 from orthodrome.samplers.words import follow, word_problem
 
 
@@ -55,7 +56,7 @@ class GSGNHTInfo(NamedTuple):
 
 
 @pytree
-class GSGNHT:
+class GSGNHT(StochasticSampler):
     """A thermostat along geodesics with stochastic gradients, on any manifold.
 
     friction: C, what the noise is injected for, and where the thermostat starts; None: learnt in warm-up. With one per
@@ -76,9 +77,9 @@ class GSGNHT:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def untuned(self) -> bool:
+        """Step and friction are learnt."""
+        return self.step_size is None or self.friction is None
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
@@ -87,7 +88,9 @@ class GSGNHT:
     def init(self, position: Tree, key: Array | None = None) -> GSGNHTState:
         """At an embedded position, with a random velocity; the thermostat at the friction."""
         velocity = stochastic.first_velocity(self.manifold, position, key)
-        return GSGNHTState(position, velocity, self._mean_friction(position), self.gradient.init(position))
+        return GSGNHTState(
+            position, velocity, stochastic.mean_friction(self.friction, position), self.gradient.init(position)
+        )
 
     def step(self, key: Array, state: GSGNHTState) -> tuple[GSGNHTState, GSGNHTInfo]:
         """`num_steps` words."""
@@ -95,7 +98,7 @@ class GSGNHT:
         manifold = self.manifold
         h = steps.per_leaf(self.step_size, state.position)
         friction = stochastic.friction_tree(self.friction, state.position)
-        mean = self._mean_friction(state.position)
+        mean = stochastic.mean_friction(self.friction, state.position)
         share_of = jax.tree.map(lambda c: c / mean.astype(c.dtype), friction)
 
         def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
@@ -133,29 +136,20 @@ class GSGNHT:
         heats = [jnp.asarray(heat, dtype) for heat in jax.tree.leaves(per_leaf(self.manifold, leaf, x, v, times))]
         return sum(heats) / (self.thermostat_mass * max(1, self.manifold.dimension(x)))
 
-    def _mean_friction(self, position: Tree) -> Array:
-        """C: the frictions of the leaves, averaged over the numbers of the position."""
-        friction = jax.tree.leaves(stochastic.friction_tree(self.friction, position))
-        leaves, dtype = jax.tree.leaves(position), trees.real_dtype(position)
-        total = sum(jnp.mean(c).astype(dtype) * x.size for c, x in zip(friction, leaves, strict=True))
-        return total / sum(x.size for x in leaves)
-
     def restarted(self, state: GSGNHTState) -> GSGNHTState:
         """The thermostat back at the friction, which a change of settings has moved."""
-        return state._replace(thermostat=self._mean_friction(state.position))
-
-    def expected_temperature(self, position: Tree) -> Array:
-        """The thermostat holds v.v/m at one."""
-        return jnp.ones((), trees.real_dtype(position))
+        return state._replace(thermostat=stochastic.mean_friction(self.friction, state.position))
 
     def bears_noise(self, told: bool) -> bool:
         """The thermostat makes up for the gradient's noise, told or not."""
         return True
 
-    def tuned(self, step_size: Tree, friction: Tree) -> GSGNHT:
-        """With what was learnt, where nothing was set; the thermostat as fast as the friction."""
-        tuned = replace(self, step_size=step_size) if self.step_size is None else self
+    def tuned(self, measured: Measured) -> GSGNHT:
+        """As `SGGMC`; the thermostat as fast as the friction."""
+        weakest, _ = stochastic.friction_range(self.friction, measured.units)
+        step = measured.in_units(measured.second_order(SECOND, weakest))
+        tuned = replace(self, step_size=step) if self.step_size is None else self
         if self.friction is not None:
             return tuned
-        tuned = replace(tuned, friction=friction)
-        return replace(tuned, thermostat_mass=self.thermostat_mass / tuned._mean_friction(step_size) ** 2)
+        mean = stochastic.mean_friction(measured.frictions(), measured.units)
+        return replace(tuned, friction=measured.frictions(), thermostat_mass=self.thermostat_mass / mean**2)

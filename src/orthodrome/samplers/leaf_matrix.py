@@ -37,6 +37,11 @@ def spread(values: Any, like: Tree) -> Tree:
     return jax.tree.unflatten(wanted, cast)
 
 
+def one_if_none(values: Any) -> Any:
+    """What is not set is 1."""
+    return 1.0 if values is None else values
+
+
 def any_matrix(values: Any) -> bool:
     """Whether any entry is a matrix."""
     return any(is_matrix(node) for node in jax.tree.leaves(values, is_leaf=is_matrix))
@@ -68,6 +73,32 @@ def solve(a: Any, v: Array) -> Array:
 def root(a: Any) -> Any:
     """s with s s' = a: the elementwise root, or Cholesky's lower factor."""
     return LeafMatrix(jnp.linalg.cholesky(a.matrix)) if is_matrix(a) else jnp.sqrt(a)
+
+
+def diagonal(a: Any, like: Array) -> Array:
+    """The diagonal, in the shape of the leaf."""
+    return jnp.diag(a.matrix).reshape(like.shape) if is_matrix(a) else jnp.broadcast_to(a, like.shape)
+
+
+def mean_diagonal(entries: Tree, like: Tree) -> Array:
+    """The mean over all numbers of the position."""
+    sums = over(lambda a, x: jnp.sum(diagonal(a, x)), entries, like)
+    return jax.tree.reduce(jnp.add, sums) / sum(leaf.size for leaf in jax.tree.leaves(like))
+
+
+def largest_diagonal(entries: Tree, like: Tree) -> Array:
+    """The largest entry on the diagonal."""
+    return jax.tree.reduce(jnp.maximum, over(lambda a, x: jnp.max(diagonal(a, x)), entries, like))
+
+
+def inverse(a: Any) -> Any:
+    """a^-1, for a positive definite a."""
+    return LeafMatrix(jnp.linalg.inv(a.matrix)) if is_matrix(a) else 1 / a
+
+
+def scaled(by: Any, a: Any) -> Any:
+    """A number times a."""
+    return type(a)(by * a.matrix) if is_matrix(a) else by * a
 
 
 def damped(friction: Any, h: Any, v: Array) -> Array:

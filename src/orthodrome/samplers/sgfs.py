@@ -24,24 +24,28 @@ from jax import Array
 import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
 from orthodrome.errors import BadInput
-from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.gradients.noise import FullNoise, LowRankNoise, dense, spread
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, moved, no_step, refusal
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.pytree import pytree, replace, static
+from orthodrome.samplers.flat import FlatInfo, FlatSampler, moved
 from orthodrome.samplers.langevin import LangevinState
 from orthodrome.samplers.leaf_matrix import LeafMatrix
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.momentum import size
+from orthodrome.samplers.tunable import Measured
+
+LONG = 0.5
+"""How much of the way to the mode one learnt step may go."""
 
 
 @pytree
-class SGFS:
+class SGFS(FlatSampler):
     """Langevin dynamics preconditioned by the information, right at large steps for nearly normal posteriors.
 
     gradient: an estimator that knows V
-    step_size: epsilon; a number, or a tree with one per leaf
+    step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     injected: B; a number, an array of the leaf's shape, or a `LeafMatrix`; None: V + I
     information: I, in the same forms; None: from V, with the sizes of batch and data (of a `Minibatch`)
     """
@@ -53,17 +57,26 @@ class SGFS:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def matrices(self) -> tuple[Any, ...]:
+        """B and I."""
+        return self.injected, self.information
 
-    def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
-        return refusal(manifold, self.step_size, self.injected, self.information)
+    @property
+    def learns_units(self) -> bool:
+        """Its metric is B."""
+        return False
 
-    def problem(self) -> str | None:
-        """Settings that cannot be."""
-        return no_step(self.step_size)
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """B^-1."""
+        return leaf_matrix.over(leaf_matrix.inverse, self._injected(self._total(estimate.noise, position), position))
+
+    def bears_noise(self, told: bool) -> bool:
+        """V is a part of the noise that it wants."""
+        return True
+
+    def tuned(self, measured: Measured) -> SGFS:
+        """P L is at most LONG: for a normal posterior any step is right, for others it is their curvature that errs."""
+        return replace(self, step_size=2 * LONG / jnp.maximum(measured.curvature, 1e-3))
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """The state at a position."""
@@ -75,18 +88,21 @@ class SGFS:
         x, h = state.position, steps.per_leaf(self.step_size, state.position)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
         total = self._total(estimate.noise, x)
-        wanted = total if self.injected is None else leaf_matrix.spread(self.injected, x)
-        extra = leaf_matrix.over(lambda b, s: _scaled(4 / s, b), wanted, h)
+        extra = leaf_matrix.over(lambda b, s: leaf_matrix.scaled(4 / s, b), self._injected(total, x), h)
         noise = leaf_matrix.over(
             lambda b, n: leaf_matrix.times(leaf_matrix.root(b), n), extra, trees.normal_like(noise_key, x)
         )
         precision = jax.tree.map(
-            lambda a, b, g: _scaled(0.5, _sum(a, b, g)), total, extra, x, is_leaf=leaf_matrix.is_matrix
+            lambda a, b, g: leaf_matrix.scaled(0.5, _sum(a, b, g)), total, extra, x, is_leaf=leaf_matrix.is_matrix
         )
         change = leaf_matrix.over(leaf_matrix.solve, precision, trees.add(estimate.gradient, noise))
         temperature = trees.dot(change, leaf_matrix.over(leaf_matrix.times, precision, change)) / (2 * size(x))
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), jnp.zeros((), bool))
         return LangevinState(moved(self.manifold, x, change), memory), info
+
+    def _injected(self, total: Tree, x: Tree) -> Tree:
+        """B."""
+        return total if self.injected is None else leaf_matrix.spread(self.injected, x)
 
     def _total(self, noise: Any, x: Tree) -> Tree:
         """V + I."""
@@ -99,7 +115,7 @@ class SGFS:
         v = jax.tree.unflatten(jax.tree.structure(x), entries)
         if self.information is None:
             share = information_share(self.gradient)
-            return leaf_matrix.over(lambda entry: _scaled(1 + share, entry), v)
+            return leaf_matrix.over(lambda entry: leaf_matrix.scaled(1 + share, entry), v)
         known = leaf_matrix.spread(self.information, x)
         return jax.tree.map(_sum, v, known, x, is_leaf=leaf_matrix.is_matrix)
 
@@ -116,10 +132,6 @@ def information_share(gradient: Any) -> float:
 
 def _is_full(v: Any) -> bool:
     return isinstance(v, FullNoise | LowRankNoise)
-
-
-def _scaled(by: Any, a: Any) -> Any:
-    return LeafMatrix(by * a.matrix) if leaf_matrix.is_matrix(a) else by * a
 
 
 def _sum(a: Any, b: Any, like: Array) -> Any:

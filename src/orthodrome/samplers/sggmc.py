@@ -23,9 +23,10 @@ from jax import Array
 import orthodrome.samplers.stochastic as stochastic
 from orthodrome import splitting, steps
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, replace, static
 from orthodrome.samplers.leapfrog import largest_step
+from orthodrome.samplers.tunable import SECOND, Measured, StochasticSampler
 from orthodrome.samplers.words import follow, word_problem
 
 
@@ -54,7 +55,7 @@ class SGGMCInfo(NamedTuple):
 
 
 @pytree
-class SGGMC:
+class SGGMC(StochasticSampler):
     """Langevin dynamics along geodesics with stochastic gradients, on any manifold.
 
     gradient: any estimator
@@ -75,9 +76,9 @@ class SGGMC:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def untuned(self) -> bool:
+        """Step and friction are learnt."""
+        return self.step_size is None or self.friction is None
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
@@ -121,18 +122,16 @@ class SGGMC:
         """The scheme's own v.v/m (erratum c-10)."""
         return stochastic.expected_temperature(self.order, self.step_size, self.friction, position)
 
-    def restarted(self, state: SGGMCState) -> SGGMCState:
-        """The state without what a change of settings makes stale: nothing."""
-        return state
-
     def bears_noise(self, told: bool) -> bool:
-        """Whether it makes up for the gradient's noise, given whether the estimator tells V."""
+        """Only O makes up for it."""
         return told and "O" in self.order
 
-    def tuned(self, step_size: Tree, friction: Tree) -> SGGMC:
-        """With what was learnt, where nothing was set."""
+    def tuned(self, measured: Measured) -> SGGMC:
+        """A friction of sqrt(L), and the step that it allows."""
+        weakest, _ = stochastic.friction_range(self.friction, measured.units)
+        step = measured.in_units(measured.second_order(SECOND, weakest))
         return replace(
             self,
-            step_size=step_size if self.step_size is None else self.step_size,
-            friction=friction if self.friction is None else self.friction,
+            step_size=step if self.step_size is None else self.step_size,
+            friction=measured.frictions() if self.friction is None else self.friction,
         )

@@ -11,6 +11,7 @@ sampler of Eq. 11); C must be at least h V / 2 (erratum 004-7), and where it is 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -19,56 +20,80 @@ from jax import Array
 
 import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
-from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.gradients.noise import injected_noise
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, bounced, no_step, refusal
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.gradients.noise import MatrixFriction, injected_noise
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.pytree import pytree, replace, static
+from orthodrome.samplers.flat import FlatInfo, FlatSampler, bounced
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.samplers.stochastic import friction_problem, friction_range
+from orthodrome.samplers.tunable import EULER, Measured
 
 
 @pytree
-class SGHMC:
+class SGHMC(FlatSampler):
     """Second-order Langevin dynamics on flat spaces.
 
     gradient: an estimator
-    step_size: epsilon; a number, or a tree with one per leaf or element
-    friction: C; a number, an array of the leaf's shape, or a `MatrixFriction`; one for all leaves or one per leaf
-    mass: M; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf
+    step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
+    friction: C; a number, an array of the leaf's shape, or a `MatrixFriction`; one for all leaves or one per leaf;
+        None: learnt together with the step, 1 beside a step that is set
+    mass: M; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf; None: 1,
+        and a step that is learnt is learnt for every element
     refresh_every: so many transitions after which the momentum is drawn anew; None: never
     """
 
     gradient: GradientEstimator
     step_size: Any = None
-    friction: Any = 1.0
-    mass: Any = 1.0
+    friction: Any = None
+    mass: Any = None
     refresh_every: int | None = static(default=None)
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
-
-    def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
-        return refusal(manifold, self.step_size, self.friction, self.mass)
+    def matrices(self) -> tuple[Any, ...]:
+        """C and M."""
+        return self.friction, self.mass
 
     def problem(self) -> str | None:
         """Settings that cannot be."""
-        return no_step(self.step_size)
+        return friction_problem(self.friction)
 
-    def expected_temperature(self, position: Tree) -> float:
+    @property
+    def learns_units(self) -> bool:
+        """Without an M."""
+        return self.mass is None
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """M^-1."""
+        return leaf_matrix.over(leaf_matrix.inverse, leaf_matrix.spread(self.mass, position))
+
+    def tuned(self, measured: Measured) -> SGHMC:
+        """A friction of sqrt(L), in the units of the leaves or sqrt(L) M, and the step that it allows."""
+        if self.learns_units:
+            weakest, strongest = friction_range(self.friction, measured.units)
+            step = measured.in_units(measured.second_order(EULER, weakest, strongest))
+            friction = measured.frictions()
+        else:
+            rate = self._rate(measured.units)
+            step = measured.second_order(EULER, rate, rate)
+            friction = jax.tree.map(partial(_friction_for, measured.rate), self.mass, is_leaf=leaf_matrix.is_matrix)
+        return replace(self, step_size=step, friction=friction if self.friction is None else self.friction)
+
+    def _rate(self, like: Tree) -> Array | None:
+        """The mean of C M^-1, if C is set."""
+        if self.friction is None:
+            return None
+        friction, mass = (leaf_matrix.spread(matrix, like) for matrix in (self.friction, self.mass))
+        return leaf_matrix.mean_diagonal(friction, like) / leaf_matrix.mean_diagonal(mass, like)
+
+    def expected_temperature(self, position: Tree) -> Array:
         """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
-        entries = (leaf_matrix.spread(matrix, position) for matrix in (self.friction, self.mass))
-        c, m = (
-            leaf_matrix.over(lambda a, x: jnp.mean(leaf_matrix.times(a, jnp.ones_like(x))), e, position)
-            for e in entries
-        )
-        h = jax.tree.map(jnp.mean, steps.per_leaf(self.step_size, position))
-        own = jax.tree.map(lambda h, c, m, x: x.size / (1 - h * c / m / 2), h, c, m, position)
-        return float(jax.tree.reduce(jnp.add, own)) / size(position)
+        c, m = (leaf_matrix.over(leaf_matrix.diagonal, a, position) for a in self._matrices(position))
+        h = steps.per_leaf(self.step_size, position)
+        own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
+        return jax.tree.reduce(jnp.add, own) / size(position)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """The state at a position, with a random momentum (at rest without a key)."""
@@ -79,7 +104,7 @@ class SGHMC:
         """Eq. (12), the momentum first."""
         gradient_key, noise_key, momentum_key = jax.random.split(key, 3)
         x, h = state.position, steps.per_leaf(self.step_size, state.position)
-        friction, mass = (leaf_matrix.spread(matrix, x) for matrix in (self.friction, self.mass))
+        friction, mass = self._matrices(x)
         draw = lambda k: self._scaled(trees.normal_like(k, x))
         r = refreshed(momentum_key, self.refresh_every, state.transitions, state.momentum, draw)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
@@ -92,7 +117,17 @@ class SGHMC:
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
         return MomentumState(x, r, memory, state.transitions + 1), info
 
+    def _matrices(self, like: Tree) -> tuple[Tree, Tree]:
+        """C and M, one per leaf."""
+        unset = leaf_matrix.one_if_none
+        return leaf_matrix.spread(unset(self.friction), like), leaf_matrix.spread(unset(self.mass), like)
+
     def _scaled(self, normals: Tree) -> Tree:
         """Momenta of N(0, M) from standard normals."""
-        mass = leaf_matrix.spread(self.mass, normals)
+        _, mass = self._matrices(normals)
         return leaf_matrix.over(lambda m, n: leaf_matrix.times(leaf_matrix.root(m), n), mass, normals)
+
+
+def _friction_for(rate: Array, mass: Any) -> Any:
+    """rate M."""
+    return MatrixFriction(rate * mass.matrix) if leaf_matrix.is_matrix(mass) else rate * jnp.asarray(mass, rate.dtype)

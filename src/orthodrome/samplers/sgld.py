@@ -15,39 +15,49 @@ import jax.numpy as jnp
 from jax import Array
 
 import orthodrome.samplers.leaf_matrix as leaf_matrix
-from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, no_step, refusal
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.pytree import pytree, replace, static
+from orthodrome.samplers.flat import FlatInfo, FlatSampler
 from orthodrome.samplers.langevin import LangevinState, langevin_step
+from orthodrome.samplers.tunable import Measured
 
 
 @pytree
-class SGLD:
+class SGLD(FlatSampler):
     """Langevin dynamics on flat spaces.
 
     gradient: an estimator
-    step_size: epsilon in Ma et al. (half that of Welling & Teh); a number, or a tree with one per leaf or element
-    preconditioner: D; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf
+    step_size: epsilon in Ma et al. (half that of Welling & Teh); a number, or a tree with one per leaf or element;
+        None: learnt in warm-up
+    preconditioner: D; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf;
+        None: 1, and a step that is learnt is learnt for every element
     """
 
     gradient: GradientEstimator
     step_size: Any = None
-    preconditioner: Any = 1.0
+    preconditioner: Any = None
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def matrices(self) -> tuple[Any, ...]:
+        """D."""
+        return (self.preconditioner,)
 
-    def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
-        return refusal(manifold, self.step_size, self.preconditioner)
+    @property
+    def learns_units(self) -> bool:
+        """Without a D."""
+        return self.preconditioner is None
 
-    def problem(self) -> str | None:
-        """Settings that cannot be."""
-        return no_step(self.step_size)
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """D."""
+        return leaf_matrix.spread(self.preconditioner, position)
+
+    def tuned(self, measured: Measured) -> SGLD:
+        """One step for a D that is set; without it the squares of the units are in the step."""
+        step = measured.first_order()
+        squares = lambda u: step.astype(u.dtype) * u**2
+        return replace(self, step_size=jax.tree.map(squares, measured.units) if self.learns_units else step)
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """The state at a position."""
@@ -58,7 +68,7 @@ class SGLD:
         gradient_key, noise_key = jax.random.split(key)
         x = state.position
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
-        diffusion = leaf_matrix.spread(self.preconditioner, x)
+        diffusion = leaf_matrix.spread(leaf_matrix.one_if_none(self.preconditioner), x)
         nothing = jax.tree.map(jnp.zeros_like, x)
         x, info = langevin_step(noise_key, self.manifold, x, estimate, diffusion, nothing, self.step_size)
         return LangevinState(x, memory), info

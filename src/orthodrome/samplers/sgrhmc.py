@@ -19,27 +19,29 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import Array
 
 import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
-from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.noise import injected_noise
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, bounced, no_step, refusal
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.pytree import pytree, replace, static
+from orthodrome.samplers.flat import FlatInfo, FlatSampler, bounced
 from orthodrome.samplers.inverse_metric import PositionMetric
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.samplers.tunable import EULER, Measured
 
 
 @pytree
-class SGRHMC:
+class SGRHMC(FlatSampler):
     """Hamiltonian dynamics with a metric and friction, on flat coordinates.
 
     gradient: an estimator
     metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
-    step_size: epsilon; a number, or a tree with one per leaf
+    step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     refresh_every: so many transitions after which the momentum is drawn anew; None: never
     """
 
@@ -50,17 +52,19 @@ class SGRHMC:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns_units(self) -> bool:
+        """It has its metric."""
+        return False
 
-    def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
-        return refusal(manifold, self.step_size)
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """G^-1."""
+        return self.metric.inverse(position, estimate)
 
-    def problem(self) -> str | None:
-        """Settings that cannot be."""
-        return no_step(self.step_size)
+    def tuned(self, measured: Measured) -> SGRHMC:
+        """One step; friction and noise both come in through the metric, which so cancels from the heat h V / 2."""
+        by_noise = 2 * measured.share / jnp.maximum(measured.raw_noise, 1e-30)
+        stable = EULER / jnp.maximum(measured.rate, measured.stretch)
+        return replace(self, step_size=jnp.minimum(stable, by_noise))
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """The state at a position, with a random momentum (at rest without a key)."""

@@ -14,21 +14,22 @@ from typing import Any
 import jax
 from jax import Array
 
-from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
-from orthodrome.samplers.flat import FlatInfo, no_step, refusal
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.manifolds.manifold import Tree
+from orthodrome.pytree import pytree, replace, static
+from orthodrome.samplers.flat import FlatInfo, FlatSampler
 from orthodrome.samplers.inverse_metric import PositionMetric
 from orthodrome.samplers.langevin import LangevinState, langevin_step
+from orthodrome.samplers.tunable import Measured
 
 
 @pytree
-class SGRLD:
+class SGRLD(FlatSampler):
     """Langevin dynamics with a metric, on flat coordinates.
 
     gradient: an estimator
     metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
-    step_size: epsilon; a number, or a tree with one per leaf
+    step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     """
 
     gradient: GradientEstimator
@@ -37,17 +38,17 @@ class SGRLD:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns_units(self) -> bool:
+        """It has its metric."""
+        return False
 
-    def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
-        return refusal(manifold, self.step_size)
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """G^-1."""
+        return self.metric.inverse(position, estimate)
 
-    def problem(self) -> str | None:
-        """Settings that cannot be."""
-        return no_step(self.step_size)
+    def tuned(self, measured: Measured) -> SGRLD:
+        """One step."""
+        return replace(self, step_size=measured.first_order())
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """The state at a position."""

@@ -85,6 +85,25 @@ def friction_tree(friction: Any, position: Tree) -> Tree:
     return jax.tree.unflatten(jax.tree.structure(position), spread(friction, position))
 
 
+def mean_friction(friction: Any, position: Tree) -> Array:
+    """The frictions of the leaves, averaged over the numbers of the position."""
+    entries, dtype = jax.tree.leaves(friction_tree(friction, position)), trees.real_dtype(position)
+    leaves = jax.tree.leaves(position)
+    total = sum(jnp.mean(c).astype(dtype) * x.size for c, x in zip(entries, leaves, strict=True))
+    return total / sum(x.size for x in leaves)
+
+
+def friction_range(friction: Any, units: Tree) -> tuple[Any, Any]:
+    """The weakest and the strongest friction in these units; None for both if it is not set."""
+    if friction is None:
+        return None, None
+    diagonal = lambda c: jnp.diag(c.matrix) if isinstance(c, MatrixFriction) else jnp.ravel(c)
+    leaves, dtype = jax.tree.leaves(units), trees.real_dtype(units)
+    rates = [diagonal(c) * jnp.ravel(u) for c, u in zip(spread(friction, units), leaves, strict=True)]
+    every = jnp.concatenate([rate.astype(dtype) for rate in rates])
+    return jnp.min(every), jnp.max(every)
+
+
 def friction_problem(friction: Any, matrix: bool = True) -> str | None:
     """A friction that cannot be."""
     for c in jax.tree.leaves(friction, is_leaf=is_noise):

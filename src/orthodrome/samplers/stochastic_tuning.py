@@ -1,21 +1,17 @@
 """Tuning by itself with stochastic gradients: steps and frictions from measured curvature and gradient noise.
 
 There is no acceptance rate to aim at. After every transition of the warm-up, the gradient is asked three times: twice
-at the new position x with independent batches, and with the first of these batches at the old position. In the units
-u of the leaves (`scales`, from the draws of a window alone), pooled over chains and averaged with a memory of 50
-steps,
+at the new position x with independent batches, and with the first of these batches at the old position. With D the
+squares of the units of the leaves (of flat ones from these differences, `secants`; of others from the draws of a
+window alone, `scales`) or the inverse of the sampler's own metric, pooled over chains and averaged with a memory of
+50 steps,
 
-    V = |u (g1 - g2)|^2 / (2 m)          the gradient's noise
-    L = |u (g1 - g0)| / |(x - x0) / u|   the curvature along the way, of the same batch
+    V   = (g1 - g2)' D (g1 - g2) / (2 m)                             the gradient's noise
+    L^2 = (g1 - g0)' D (g1 - g0) / (x - x0)' D^-1 (x - x0)           the curvature along the way, of the same batch
 
-and with a friction C = sqrt(L) / u the step of each leaf is h = a u with
-
-    a = min( STABLE / sqrt(L),  2 s sqrt(L) / V ).
-
-The first keeps the integrator's error small, the second the heat from the gradient: uncompensated it raises the
-temperature by a V / (2 sqrt(L)), of which s = WARM is allowed; where it is made up for (V told and O in the word, or a
-thermostat) s = COMPENSATED. Before that s falls
-from FALLING over the first third of the warm-up: on its way to the mode the chain may be hot. Thermostats wait for the
+give the step and the friction (`tunable`). The noise may raise the temperature by the share WARM, or by COMPENSATED
+where it is made up for (V told to a sampler that takes it out, or a thermostat). Before that the share falls from
+FALLING over the first third of the warm-up: on its way to the mode the chain may be hot. Thermostats wait for the
 last units.
 """
 
@@ -27,22 +23,28 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.samplers.leaf_matrix as leaf_matrix
 import orthodrome.samplers.scales as scales
+import orthodrome.samplers.secants as secants
 from orthodrome import trees
+from orthodrome.gradients.estimator import Estimate
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
+from orthodrome.samplers.tunable import SECOND, Measured, StochasticSampler
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
-STABLE, FALLING, WARM, COMPENSATED = 0.4, 5.0, 0.04, 0.4
+FALLING, WARM, COMPENSATED = 5.0, 0.04, 0.4
 MEMORY = 50
 
 
 class Seen(NamedTuple):
-    """Running means of curvature and gradient noise, and of how many measurements."""
+    """Running means of curvature, gradient noise (also without units) and the metric's size, and their number."""
 
     curvature: Array
     noise: Array
+    raw_noise: Array
+    stretch: Array
     measured: Array
 
 
@@ -52,6 +54,7 @@ class StochasticTuning(NamedTuple):
     done: Array
     units: Tree
     moments: Tree
+    secants: Tree
     since: Array
     seen: Seen
 
@@ -70,14 +73,14 @@ class StochasticAdaptedState(NamedTuple):
 
 @pytree
 class StochasticAdapted:
-    """A sampler with stochastic gradients that tunes itself; it has `tuned`, `bears_noise` and `expected_temperature`.
+    """A sampler with stochastic gradients that tunes itself.
 
-    sampler: what to tune; its `step_size` or `friction` None
+    sampler: what to tune; its `step_size` (or `friction`) None
     num_warmup: the length of the warm-up
     pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
 
-    sampler: Any
+    sampler: StochasticSampler
     num_warmup: Any = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
@@ -95,10 +98,12 @@ class StochasticAdapted:
         gradient = self.sampler.gradient
         estimate, _ = gradient.estimate(gradient_key, position, gradient.init(position))
         force = self.manifold.project(position, estimate.gradient)
-        steepness = trees.dot(force, force).astype(zero.dtype) / max(1, self.manifold.dimension(position))
-        seen = Seen(jnp.maximum(100 * STABLE**2 * steepness, 1), zero, zero)
+        metric = self._inverse_metric(units, position, estimate)
+        steepness = _square(metric, force).astype(zero.dtype) / max(1, self.manifold.dimension(position))
+        seen = Seen(jnp.maximum(100 * SECOND**2 * steepness, 1), zero, zero, jnp.ones_like(zero), zero)
         moments = scales.start(self.manifold, None, position)
-        tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, zero, seen)
+        lines = secants.start(self.manifold, position)
+        tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, lines, zero, seen)
         return StochasticAdaptedState(self._at(tuning, position, told=False).init(position, init_key), tuning)
 
     def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Any]:
@@ -109,10 +114,10 @@ class StochasticAdapted:
         sampler = self._at(tuning, state.position, told)
         inner = trees.where(self._settling(tuning), sampler.restarted(state.inner), state.inner)
         inner, info = sampler.step(step_key, inner)
-        seen = self._measured(one_key, other_key, tuning, state.inner.position, inner)
+        seen, lines = self._measured(one_key, other_key, tuning, state.inner.position, inner)
         moments = scales.update(self.manifold, None, tuning.moments, inner.position, None, self._mean)
-        tuning = tuning._replace(done=tuning.done + 1, moments=moments, since=tuning.since + 1, seen=seen)
-        return StochasticAdaptedState(inner, self._window(tuning, inner.position)), info
+        learnt = StochasticTuning(tuning.done + 1, tuning.units, moments, lines, tuning.since + 1, seen)
+        return StochasticAdaptedState(inner, self._window(learnt, inner.position)), info
 
     def freeze(self, state: StochasticAdaptedState) -> Any:
         """The tuned sampler, from the state of all chains."""
@@ -124,12 +129,14 @@ class StochasticAdapted:
         """The sampler inside with the current steps and frictions."""
         falling = FALLING * (1 - 3 * tuning.done.astype(tuning.since.dtype) / self.num_warmup)
         share = jnp.maximum(COMPENSATED if self.sampler.bears_noise(told) else WARM, falling)
-        rate = jnp.sqrt(tuning.seen.curvature)
-        by_noise = 2 * share * rate / jnp.maximum(tuning.seen.noise, 1e-30)
-        factor = jnp.minimum(STABLE / rate, by_noise)
-        bounded = lambda u, m: jnp.minimum(factor.astype(u.dtype) * u, jnp.asarray(m, u.dtype))
-        h = jax.tree.map(bounded, tuning.units, self.manifold.max_step(position))
-        return self.sampler.tuned(h, jax.tree.map(lambda u: rate.astype(u.dtype) / u, tuning.units))
+        *measured, _ = tuning.seen
+        return self.sampler.tuned(Measured(tuning.units, self.manifold.max_step(position), share, *measured))
+
+    def _inverse_metric(self, units: Tree, position: Tree, estimate: Estimate) -> Tree:
+        """D."""
+        if self.sampler.learns_units:
+            return jax.tree.map(jnp.square, units)
+        return self.sampler.inverse_metric_at(position, estimate)
 
     def _told(self, key: Array, inner: Any) -> bool:
         """Whether the estimator tells V; a question of structure only."""
@@ -137,23 +144,31 @@ class StochasticAdapted:
         shapes = jax.eval_shape(lambda k, x, m: gradient.estimate(k, x, m)[0], key, inner.position, inner.memory)
         return shapes.noise is not None
 
-    def _measured(self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: Any) -> Seen:
+    def _measured(
+        self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: Any
+    ) -> tuple[Seen, Tree]:
         x, m, gradient = inner.position, self.manifold, self.sampler.gradient
-        ask = lambda key, y: m.project(y, gradient.estimate(key, y, inner.memory)[0].gradient)
-        g1, g2, g0 = ask(one_key, x), ask(other_key, x), ask(jax.random.clone(one_key), old)
-        in_units = lambda a: jax.tree.map(jnp.multiply, a, tuning.units)
-        size = lambda a: trees.dot(a, a).astype(tuning.since.dtype)
-        moved = jax.tree.map(jnp.divide, trees.subtract(x, old), tuning.units)
-        noise = size(in_units(trees.subtract(g1, g2))) / (2 * max(1, m.dimension(x)))
-        curvature = jnp.sqrt(size(in_units(trees.subtract(g1, g0))) / jnp.maximum(size(moved), 1e-30))
-        curvature = jnp.where(size(moved) > 0, curvature, jnp.nan)
+        ask = lambda key, y: gradient.estimate(key, y, inner.memory)[0]
+        estimate = ask(one_key, x)
+        here, again = m.project(x, estimate.gradient), m.project(x, ask(other_key, x).gradient)
+        there = m.project(old, ask(jax.random.clone(one_key), old).gradient)
+        metric = self._inverse_metric(tuning.units, x, estimate)
+        size = lambda a: a.astype(tuning.since.dtype)
+        way, bend, error = trees.subtract(x, old), trees.subtract(here, there), trees.subtract(here, again)
+        moved, twice = size(_inverse_square(metric, way)), 2 * max(1, m.dimension(x))
+        noise, raw_noise = size(_square(metric, error)) / twice, size(trees.dot(error, error)) / twice
+        curvature = jnp.sqrt(size(_square(metric, bend)) / jnp.maximum(moved, 1e-30))
+        curvature = jnp.where(moved > 0, curvature, jnp.nan)
         seen, weight = tuning.seen, jnp.maximum(1 / (tuning.seen.measured + 1), 1 / MEMORY)
         mix = lambda before, now: before + weight * (self._mean(jnp.where(jnp.isfinite(now), now, before)) - before)
-        return Seen(
+        seen = Seen(
             curvature=jnp.maximum(mix(seen.curvature, curvature), 1e-12),
             noise=mix(seen.noise, noise),
+            raw_noise=mix(seen.raw_noise, raw_noise),
+            stretch=jnp.maximum(mix(seen.stretch, size(leaf_matrix.largest_diagonal(metric, x))), 1e-12),
             measured=seen.measured + 1,
         )
+        return seen, secants.update(m, tuning.secants, way, bend, self._mean)
 
     def _settling(self, tuning: StochasticTuning) -> Array:
         """Until the units are final."""
@@ -166,13 +181,28 @@ class StochasticAdapted:
 
     def _renewed(self, tuning: StochasticTuning, position: Tree) -> StochasticTuning:
         units = scales.scales(self.manifold, None, tuning.moments, tuning.since, position, None)
-        # in units of the spread the curvature is about one; the first measurement replaces this
-        seen = tuning.seen._replace(curvature=jnp.full_like(tuning.since, 4.0), measured=jnp.zeros_like(tuning.since))
+        units = secants.units(self.manifold, tuning.secants, units)
+        seen = tuning.seen
+        if self.sampler.learns_units:
+            # in units of the spread the curvature is about one; the first measurement replaces this
+            zero = jnp.zeros_like(tuning.since)
+            seen = seen._replace(curvature=zero + 4, measured=zero)
         start = scales.start(self.manifold, None, jax.tree.map(self._mean, position))
-        return StochasticTuning(tuning.done, units, start, jnp.zeros_like(tuning.since), seen)
+        lines = secants.start(self.manifold, position)
+        return StochasticTuning(tuning.done, units, start, lines, jnp.zeros_like(tuning.since), seen)
 
     def _mean(self, x: Array) -> Array:
         return jax.lax.pmean(x, self.pool)
+
+
+def _square(metric: Tree, g: Tree) -> Array:
+    """g' D g."""
+    return trees.dot(g, leaf_matrix.over(leaf_matrix.times, metric, g))
+
+
+def _inverse_square(metric: Tree, d: Tree) -> Array:
+    """d' D^-1 d."""
+    return trees.dot(d, leaf_matrix.over(leaf_matrix.solve, metric, d))
 
 
 def temperature_warning(measured: float, expected: float) -> str | None:
