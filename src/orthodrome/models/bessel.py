@@ -1,0 +1,57 @@
+"""The Bessel ratio and the constant of von Mises-Fisher as plain numbers in float64, for loops outside JAX.
+
+The method is that of `orthodrome.special` (Debye's expansion twenty orders up, then the recurrence down), which a test
+compares; one call takes some microseconds, any order above -1 and any argument are safe.
+
+    A_V(k) = I_{V/2}(k) / I_{V/2-1}(k),        log c_V(k) = (V/2 - 1) log k - (V/2) log 2 pi - log I_{V/2-1}(k)
+"""
+
+from __future__ import annotations
+
+import math
+
+from orthodrome.special import _SHIFT, _U, _W
+
+
+def _horner(coefficients: list[float], x: float) -> float:
+    value = 0.0
+    for c in reversed(coefficients):
+        value = value * x + c
+    return value
+
+
+def _sums(t: float, m: float) -> tuple[float, float]:
+    """sum u_k / m^k and sum w_k / m^k."""
+    return tuple(_horner([_horner(row, t * t) for row in table], t / m) for table in (_U, _W))  # type: ignore
+
+
+def _descend(order: float, x: float) -> tuple[float, float]:
+    """The ratio at `order`, and what log 0F1 gains on the way down."""
+    m = order + _SHIFT
+    z = x / m
+    s = math.sqrt(1 + z * z)
+    u, w = _sums(1 / s, m)
+    ratio, gained = z / (1 + s) - z * w / (s * s * m * u), 0.0
+    for k in range(_SHIFT, 0, -1):
+        twice = 2 * (order + k)
+        gained += math.log1p(x * ratio / twice)
+        ratio = x / (twice + x * ratio)
+    return ratio, gained
+
+
+def mean_length(dimension: int, concentration: float) -> float:
+    """A_V(k): the length of the mean vector of von Mises-Fisher."""
+    return _descend(dimension / 2 - 1, concentration)[0]
+
+
+def log_constant(dimension: int, concentration: float) -> float:
+    """log c_V(k), with respect to the surface of the sphere in R^V: -log area - log E exp(k u_1)."""
+    order = dimension / 2 - 1
+    m = order + _SHIFT
+    z = concentration / m
+    s = math.sqrt(1 + z * z)
+    above = z * z / (1 + s)
+    tail = math.log(_sums(1 / s, m)[0] / _sums(1.0, m)[0])
+    relative = m * (above - math.log1p(above / 2)) - math.log(s) / 2 + tail + _descend(order, concentration)[1]
+    area = math.log(2) + dimension / 2 * math.log(math.pi) - math.lgamma(dimension / 2)
+    return -area - relative

@@ -1,0 +1,91 @@
+"""What the gradient in the topics needs of a batch's topic proportions: a few numbers per document, V never enters.
+
+With q = |beta theta| and c = v.beta theta / q, averaged over the draws of theta (erratum 3.5),
+
+    W_s = mean theta / q,     M_s = mean c theta theta' / q^2,     gradient of kappa c_s in beta: kappa (v_s W_s' - beta M_s).
+
+Its squared length, for the noise of the stochastic gradient, follows from the same numbers:
+|v W' - beta M|^2 = W'W - 2 W'M b + tr(M G M).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from orthodrome.models.kernels.lanes import LANES, fused, load, splat, store
+from orthodrome.models.kernels.proportions import OPTIONS, _likelihood, _multiply
+
+
+@njit(**OPTIONS)
+def _gather(gram, b, draws, theta, y, weights, moments, cosines):  # type: ignore[no-untyped-def]
+    """Sums over the draws of one block, in every lane."""
+    size = b.shape[0]
+    share = splat(theta, 1 / draws.shape[0])
+    for n in range(draws.shape[0]):
+        for k in range(size):
+            store(theta, k, load(draws[n], k))
+        cosine, inverse = _likelihood(gram, theta, b, size, y)
+        store(cosines, 0, fused(cosine, share, load(cosines, 0)))
+        part = inverse * share
+        scale = cosine * inverse * part
+        for k in range(size):
+            t = load(theta, k)
+            store(weights, k, fused(t, part, load(weights, k)))
+            scaled = t * scale
+            for j in range(k + 1):
+                store(moments, k * size + j, fused(scaled, load(theta, j), load(moments, k * size + j)))
+
+
+@njit(**OPTIONS)
+def _squares(gram, b, weights, moments, column, y, found):  # type: ignore[no-untyped-def]
+    """W'W - 2 W'M b + tr(M G M) in every lane; fills the upper half of M."""
+    size = b.shape[0]
+    total, two = splat(weights, 0.0), splat(weights, 2.0)
+    for k in range(size):
+        for j in range(k):
+            store(moments, j * size + k, load(moments, k * size + j))
+    for k in range(size):
+        w, along = load(weights, k), splat(weights, 0.0)
+        for j in range(size):
+            m = load(moments, k * size + j)
+            store(column, j, m)
+            along = fused(m, load(b, j), along)
+        _multiply(gram, column, y)
+        total = total + w * (w - two * along)
+        for j in range(size):
+            total = fused(load(column, j), load(y, j), total)
+    store(found, 0, total)
+
+
+@njit(parallel=True, **OPTIONS)
+def batch_statistics(gram, b, draws):  # type: ignore[no-untyped-def]
+    """W (S, K), the sum of M over the batch (K, K), the cosines (S,) and the squared gradients (S,), per kappa."""
+    count, size = b.shape
+    blocks, rows = draws.shape[0], draws.shape[2]
+    weights, cosines, squares = np.empty_like(b), np.empty(count), np.empty(count)
+    partial = np.zeros((blocks, size, size))
+    for block in prange(blocks):
+        own, total = np.zeros((size, LANES), b.dtype), np.zeros((rows, LANES), b.dtype)
+        theta, y = np.zeros((rows, LANES), b.dtype), np.zeros((rows, LANES), b.dtype)
+        moments = np.zeros((size * size, LANES), b.dtype)
+        cosine, square = np.zeros((1, LANES), b.dtype), np.zeros((1, LANES), b.dtype)
+        used = min(LANES, count - block * LANES)
+        for lane in range(used):
+            for k in range(size):
+                own[k, lane] = b[block * LANES + lane, k]
+        _gather(gram, own, draws[block], theta, y, total, moments, cosine)
+        theta[:] = 0
+        _squares(gram, own, total, moments, theta, y, square)
+        for lane in range(used):
+            cosines[block * LANES + lane], squares[block * LANES + lane] = cosine[0, lane], square[0, lane]
+            for k in range(size):
+                weights[block * LANES + lane, k] = total[k, lane]
+        for k in range(size):
+            for j in range(size):
+                for lane in range(used):
+                    partial[block, k, j] += moments[k * size + j, lane]
+    moment = np.zeros((size, size))
+    for block in range(blocks):
+        moment += partial[block]
+    return weights, moment, cosines, squares

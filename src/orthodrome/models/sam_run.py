@@ -1,0 +1,120 @@
+"""A run of topic draws: warm-up, kept draws, progress, checkpoints; the same for every method.
+
+An engine has `begin(topics) -> State`, `draw(state, tune) -> report` (a NamedTuple of numbers; the state changes in
+place), `exchange(documents, total)` and `seconds`. All random numbers follow from (seed, step), so a run that was cut
+anywhere goes on to the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from orthodrome.errors import Diverged
+from orthodrome.models.sam_documents import Documents
+from orthodrome.models.sam_law import Law, Reals
+from orthodrome.models.sam_state import State
+from orthodrome.progress import new_progress
+
+
+class Engine(Protocol):
+    """A method of inference."""
+
+    seconds: dict[str, float]
+
+    def begin(self, topics: Reals) -> State: ...
+
+    def draw(self, state: State, tune: bool) -> Any: ...
+
+    def exchange(self, documents: Documents, total: int) -> None: ...
+
+    def proportion_step(self, state: State) -> float: ...
+
+
+def engine_of(model: Any, law: Law, documents: Documents, seed: int, total: int | None = None) -> Engine:
+    """The method that the model asks for."""
+    from orthodrome.models.sam_settings import STOCHASTIC, VARIATIONAL, plan_of
+
+    total = documents.count if total is None else total
+    if model.method in STOCHASTIC:
+        from orthodrome.models.sam_stochastic import Chain
+
+        return Chain(law, documents, plan_of(model, documents.count), seed, total)
+    if model.method in VARIATIONAL:
+        from orthodrome.models.sam_variational import Ascent
+
+        return Ascent(model, law, documents, seed, total)
+    from orthodrome.models.sam_exact import ExactChain
+
+    return ExactChain(model, law, documents, seed, total)
+
+
+class Run:
+    """Draws so far, and how many there are to be: (warm-up, kept, thin)."""
+
+    def __init__(self, engine: Engine, schedule: tuple[int, int, int]) -> None:
+        self.engine = engine
+        self.warmup, self.wanted, self.thin = schedule
+        self.done, self.kept, self.records = 0, [], {}  # type: int, list[Reals], dict[str, list[float]]
+        self.store: Any = None
+
+    @property
+    def total(self) -> int:
+        """Topic draws in all."""
+        return self.warmup + self.wanted * self.thin
+
+    def start(self, first_topics: Callable[[], Reals]) -> None:
+        """The first state."""
+        self.state = self.engine.begin(first_topics())
+
+    def keep_in(self, folder: Path, every: float, model: Any, documents: Documents) -> None:
+        """Checkpoints in a folder; if it has one of this run already, go on from there."""
+        from orthodrome.models.sam_store import Store
+
+        self.store = Store(folder, every, model, documents)
+        self.store.restore(self)
+
+    def go(self, progress: bool) -> None:
+        """To the end."""
+        with new_progress(progress) as shown:
+            shown.begin("topics", self.total, self.done)
+            while self.done < self.total:
+                report = self.once()
+                shown.update(1, report)
+                if self.store is not None and self.store.due():
+                    self.store.commit(self)
+        if self.store is not None:
+            self.store.commit(self)
+
+    def once(self) -> Any:
+        """One topic draw; kept if it is its turn (beyond the schedule, the oldest is forgotten)."""
+        report = self.engine.draw(self.state, self.done < self.warmup)
+        self.done += 1
+        for name, value in report._asdict().items():
+            self.records.setdefault(name, []).append(float(value))
+        after = self.done - self.warmup
+        if (after > 0 and after % self.thin == 0) or not self.kept:
+            self._keep(after)
+        return report
+
+    def _keep(self, after: int) -> None:
+        if not np.isfinite(self.state.position).all():
+            raise Diverged(0, self.done, "the topics are not finite: use a smaller step_size, or leave it to be tuned")
+        if after == self.thin or len(self.kept) == self.wanted:
+            self.kept = self.kept[1:]  # the first was kept only so that there is one from the beginning
+        self.kept.append(self.state.position.copy())
+
+    def exchange(self, documents: Documents, total: int) -> None:
+        """Other documents from now on."""
+        self.engine.exchange(documents, total)
+
+    def draws(self) -> Reals:
+        """(draws, K, V)."""
+        return np.stack(self.kept)
+
+    def trace(self) -> dict[str, np.ndarray]:
+        """The numbers of every topic draw."""
+        return {name: np.array(values) for name, values in self.records.items()}

@@ -1,0 +1,29 @@
+"""The state of a run: arrays and numbers by name, so that it can be saved without pickle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class State:
+    """position: topics (K, V); velocity: of the topics; proportions: of the documents (D, K), or none."""
+
+    position: NDArray[np.floating]
+    velocity: NDArray[np.floating]
+    proportions: NDArray[np.floating]
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything, by name."""
+        named = {name: getattr(self, name) for name in ("position", "velocity", "proportions")}
+        return named | {f"number/{name}": np.float64(value) for name, value in self.numbers.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
+        """What `arrays` gave."""
+        numbers = {name[7:]: float(value) for name, value in arrays.items() if name.startswith("number/")}
+        return cls(arrays["position"], arrays["velocity"], arrays["proportions"], numbers)

@@ -1,0 +1,234 @@
+"""SGGMC and gSGNHT for the topics (Liu, Zhu & Song 2016, Algorithms 1 to 3), outside JAX: the kernels are numba's.
+
+One topic draw is `num_steps` words ABOBA, each with a batch of its own (with `reuse_batch` the published one batch for
+all, which heats `num_steps` times as much, erratum c-3):
+
+    A   great circles for h/2 (fused between words); thermostat xi += h/2 (v.v/m - 1) / mass
+    B   v <- exp(-C h/2) v             (xi in place of C with the thermostat)
+    O   v <- v + P [h gradient + N(0, 2 C h - h^2 V)]
+    B, A
+
+Tuning, in warm-up only. The gradient's noise V heats by h^2 V / (2 C h), so with C h = `FRICTION` the step is the one
+at which this is `HEAT`, or a fraction of 1/sqrt(curvature) if that is smaller (full batches). V is measured from each
+batch, and what is left of its heat is taken from the injected noise. So v.v/m stays near one (erratum c-2).
+The thermostat is as fast as the friction: mass 1/C^2 (erratum c-4).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthodrome.models.kernels.topics import distinct_rows, flow, kick, normals_like
+from orthodrome.models.sam_batch import Slope, View, look, slope
+from orthodrome.models.sam_documents import Documents
+from orthodrome.models.sam_law import Law, Reals
+from orthodrome.models.sam_proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
+from orthodrome.models.sam_state import State
+
+FRICTION, HEAT, FRACTION = 0.3, 0.1, 0.25
+TARGET = 0.8
+"""Of the acceptance of the proportions' moves."""
+MANY = 500
+"""Rows above which a batch is drawn by NumPy."""
+VELOCITY = (1 << 63) - 1
+"""The step whose normals are the first velocity."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The settings of a chain; None means tuned."""
+
+    batch_size: int
+    num_steps: int
+    step_size: float | None
+    friction: float | None
+    thermostat: bool
+    thermostat_mass: float | None
+    reuse_batch: bool
+    compensate: bool
+    sweep: Sweep
+    proportion_step: float | None
+    warm_start: bool
+
+
+class Report(NamedTuple):
+    """What one topic draw did. temperature is v.v/m; acceptance is that of the proportions."""
+
+    temperature: float
+    acceptance: float
+    cosine: float
+    step_size: float
+    thermostat: float
+    clipped: float
+
+
+class Chain:
+    """One chain of topic draws."""
+
+    def __init__(self, law: Law, documents: Documents, plan: Plan, seed: int, total: int | None = None) -> None:
+        self.law, self.documents, self.plan, self.seed = law, documents, plan, seed
+        self.total = documents.count if total is None else total
+        self.seconds = {"proportions": 0.0, "gradient": 0.0, "update": 0.0}
+
+    def begin(self, topics: Reals) -> State:
+        """At these topics, with a random velocity and a first look at a batch."""
+        noise = normals_like(topics, np.uint64(self.seed), np.uint64(VELOCITY)).astype(topics.dtype)
+        velocity = noise - topics * np.sum(noise * topics, axis=1, keepdims=True)
+        rows = self.documents.count if self.plan.warm_start else 0
+        state = State(topics.copy(), velocity, np.full((rows, topics.shape[0]), np.nan, topics.dtype))
+        state.numbers = {"count": 0, "looks": 0, "noise": 0.0, "curvature": 0.0, "log_proportion_step": 0.0}
+        state.numbers["log_proportion_step"] = math.log(self._first_proportion_step(topics.shape[0]))
+        view, drawn = self._proportions(state, 0)
+        for _ in range(20):
+            self._tune_proportions(state, drawn)
+            view, drawn = self._proportions(state, 0)
+        self._tune(state, self._slope(state, view, drawn))
+        state.numbers["thermostat"] = self.friction(state)
+        return state
+
+    def exchange(self, documents: Documents, total: int) -> None:
+        """Other documents from now on, standing for `total`; their proportions are not remembered."""
+        self.documents, self.total = documents, total
+        self.plan = replace(self.plan, warm_start=False)
+
+    def proportion_step(self, state: State) -> float:
+        """The step size of the proportions' moves."""
+        return math.exp(state.numbers["log_proportion_step"])
+
+    def _first_proportion_step(self, count: int) -> float:
+        if self.plan.proportion_step is not None:
+            return self.plan.proportion_step
+        step = 0.5 / math.sqrt(4 * self.law.doc_topic_prior * count + self.law.document_concentration)
+        return 2 * step / math.sqrt(count) if self.plan.sweep.flat else step
+
+    def draw(self, state: State, tune: bool) -> Report:
+        """One topic draw: `num_steps` words, in place."""
+        h, n = self.step_size(state), self.plan.num_steps
+        clipped = acceptance = cosine = 0.0
+        self._move(state, h / 2)
+        for i in range(n):
+            step = int(state.numbers["count"]) * n + i
+            if i == 0 or not self.plan.reuse_batch:
+                view, drawn = self._proportions(state, step)
+            else:
+                view = self._timed("gradient", look, state.position, self.documents, view.rows)
+            found = self._slope(state, view, drawn)
+            clipped += self._kick(state, found, h, step)
+            self._move(state, h if i < n - 1 else h / 2)
+            acceptance, cosine = acceptance + float(drawn.acceptance.mean()), cosine + found.cosine
+            if tune:
+                self._tune(state, found)
+                self._tune_proportions(state, drawn)
+        state.numbers["count"] += 1
+        heat = self._temperature(state)
+        return Report(heat, acceptance / n, cosine / n, h, state.numbers["thermostat"], clipped / n)
+
+    def _timed(self, part: str, function: Any, *args: Any) -> Any:
+        began = time.perf_counter()
+        found = function(*args)
+        self.seconds[part] += time.perf_counter() - began
+        return found
+
+    def _rows(self, step: int) -> NDArray[np.int64]:
+        count, size = self.documents.count, min(self.plan.batch_size, self.documents.count)
+        if size == count:
+            return np.arange(count)
+        if size > MANY:
+            return np.random.Generator(np.random.Philox(key=[self.seed, step])).choice(count, size, replace=False)
+        return distinct_rows(count, size, np.uint64(self.seed), np.uint64(step))
+
+    def _proportions(self, state: State, step: int) -> tuple[View, Drawn]:
+        view = self._timed("gradient", look, state.position, self.documents, self._rows(step))
+        return view, self._timed("proportions", self._draw_proportions, state, view, step)
+
+    def _draw_proportions(self, state: State, view: View, step: int) -> Drawn:
+        rows, law = view.rows, self.law
+        if self.plan.warm_start:
+            start = state.proportions[rows]
+            fresh = np.isnan(start[:, 0])
+            if fresh.any():
+                start[fresh] = first_guess(view.gram, view.b[fresh])
+        else:
+            start = (published_guess if self.plan.reuse_batch else first_guess)(view.gram, view.b)
+        size = math.exp(state.numbers["log_proportion_step"])
+        drawn = draw_proportions(
+            view.gram,
+            view.b,
+            start,
+            law.document_concentration,
+            law.doc_topic_prior,
+            size,
+            self.plan.sweep,
+            self.seed,
+            step,
+            rows.astype(np.uint64),
+        )
+        if self.plan.warm_start:
+            state.proportions[rows] = drawn.last
+        return drawn
+
+    def _slope(self, state: State, view: View, drawn: Drawn) -> Slope:
+        return self._timed("gradient", slope, self.law, state.position, self.documents, view, drawn.draws, self.total)
+
+    def _kick(self, state: State, found: Slope, h: float, step: int) -> float:
+        numbers, friction = state.numbers, self.friction(state)
+        budget = 2 * friction * h
+        left = budget - h * h * numbers["noise"] if self.plan.compensate else budget
+        drag = numbers["thermostat"] if self.plan.thermostat else friction
+        damp, deviation = math.exp(-drag * h / 2), math.sqrt(max(left, 0.0))
+        seed, count = np.uint64(self.seed), np.uint64(step)
+        args = (state.position, state.velocity, found.likelihood, found.prior, h, damp, deviation, seed, count)
+        self._timed("update", kick, *args)
+        return float(left < 0)
+
+    def _move(self, state: State, h: float) -> None:
+        squares = self._timed("update", flow, state.position, state.velocity, h)
+        if self.plan.thermostat:
+            heat = squares.sum() / self._freedom(state) - 1
+            state.numbers["thermostat"] += h * heat / self._mass(state)
+
+    def _freedom(self, state: State) -> int:
+        return state.position.shape[0] * (state.position.shape[1] - 1)
+
+    def _temperature(self, state: State) -> float:
+        return float(np.einsum("ij,ij->", state.velocity, state.velocity)) / self._freedom(state)
+
+    def _mass(self, state: State) -> float:
+        given = self.plan.thermostat_mass
+        return 1 / self.friction(state) ** 2 if given is None else given
+
+    def step_size(self, state: State) -> float:
+        """h."""
+        if self.plan.step_size is not None:
+            return self.plan.step_size
+        steady = FRACTION / math.sqrt(state.numbers["curvature"])
+        noise = state.numbers["noise"]
+        return min(steady, math.sqrt(2 * FRICTION * HEAT / noise)) if noise > 0 else steady
+
+    def friction(self, state: State) -> float:
+        """C."""
+        return FRICTION / self.step_size(state) if self.plan.friction is None else self.plan.friction
+
+    def _tune(self, state: State, found: Slope) -> None:
+        """A running mean of the noise and the curvature, which forgets the start."""
+        numbers, before = state.numbers, self.friction(state) if state.numbers["looks"] else None
+        numbers["looks"] += 1
+        rate = max(1 / numbers["looks"], 0.01)
+        numbers["noise"] += rate * (found.noise - numbers["noise"])
+        numbers["curvature"] += rate * (found.curvature - numbers["curvature"])
+        if before is not None and "thermostat" in numbers:
+            numbers["thermostat"] *= self.friction(state) / before
+
+    def _tune_proportions(self, state: State, drawn: Drawn) -> None:
+        if self.plan.proportion_step is not None:
+            return
+        rate = max((1 + state.numbers["looks"] / 10) ** -0.6, 0.02)
+        moved = state.numbers["log_proportion_step"] + rate * (float(drawn.acceptance.mean()) - TARGET)
+        ceiling = math.pi / 2 / math.sqrt(max(1, state.position.shape[0] - 1))
+        state.numbers["log_proportion_step"] = min(moved, math.log(ceiling))
