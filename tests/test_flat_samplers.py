@@ -14,9 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.linalg import solve_discrete_lyapunov
-from scipy.optimize import brentq
 
+from discrete_laws import semi_implicit, thermostat
 from orthodrome import sample
 from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients import (
@@ -106,20 +105,6 @@ def variance_of(sampler: Any, seed: int = 0) -> tuple[float, float]:
 
 H = 0.2
 TWO = np.array([[1.0, 0.6], [0.6, 1.0]])
-
-
-def semi_implicit(h: float, c: float, noise: float | None = None) -> tuple[float, float]:
-    """E x^2 and E r^2 of r <- (1 - hc) r - h x + N(0, noise), x <- x + h r; the noise is 2hc unless said."""
-    step, push = np.array([[1 - h * h, h - h * h * c], [-h, 1 - h * c]]), np.array([h, 1])
-    found = solve_discrete_lyapunov(step, (2 * h * c if noise is None else noise) * np.outer(push, push))
-    return found[0, 0], found[1, 1]
-
-
-def thermostat(h: float, a: float, v: float = 0.0) -> float:
-    """E x^2 of SGNHT in many dimensions: xi settles where E r^2 = 1, which costs x some h xi / 2 of its variance."""
-    noise = 2 * h * a + h * h * v
-    xi = brentq(lambda c: semi_implicit(h, c, noise)[1] - 1, 0.2 * a, 5 * a)
-    return semi_implicit(h, xi, noise)[0]
 
 
 CASES = {
@@ -404,10 +389,12 @@ def test_doors() -> None:
     mixed = Product({"a": Euclidean(), "b": Sphere()})
     tree = {"a": jnp.zeros(1), "b": jnp.array([1.0, 0.0])}
     assert "Sphere is not flat" in refused(SGHMC(gradient(lambda p: -jnp.sum(p["a"] ** 2), mixed), 0.1), tree)
-    assert "does not tune itself" in refused(SGLD(gradient()), jnp.ones(1))
+    assert "num_warmup is 0" in refused(SGLD(gradient()), jnp.ones(1))
+    assert "must be above 0" in refused(SGHMC(gradient(), 0.1, -1.0), jnp.ones(1))
     matrix = LeafMatrix(jnp.eye(2))
     assert "walls reflect one at a time" in refused(SGLD(gradient(normal, Positive()), 0.1, matrix), jnp.ones(2))
     lopsided = Recipe(lambda z: jnp.sum(z**2), None, lambda z: jnp.ones((2, 2)), 0.1)
+    assert "a recipe does not tune itself" in refused(Recipe(lambda z: jnp.sum(z**2), None, None), jnp.ones(2))
     assert "Q is not skew: Q + Q' is 2 at (z[0], z[0]), the start" in refused(lopsided, jnp.ones(2))
     negative = Recipe(lambda z: jnp.sum(z**2), lambda z: jnp.diag(jnp.array([1.0, -0.5])), None, 0.1)
     assert "eigenvalue is -0.5 at the start, mostly along z[1]" in refused(negative, jnp.ones(2))
