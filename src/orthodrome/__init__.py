@@ -96,13 +96,17 @@ if TYPE_CHECKING:
     from orthodrome.samplers import SGRLD as SGRLD
     from orthodrome.samplers import Adapted as Adapted
     from orthodrome.samplers import DenseMetric as DenseMetric
+    from orthodrome.samplers import FisherMetric as FisherMetric
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
     from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
     from orthodrome.samplers import InverseMetric as InverseMetric
     from orthodrome.samplers import LeafMatrix as LeafMatrix
+    from orthodrome.samplers import LocalMetric as LocalMetric
     from orthodrome.samplers import LowRankMetric as LowRankMetric
     from orthodrome.samplers import PotentialMetric as PotentialMetric
     from orthodrome.samplers import RandomWalk as RandomWalk
+    from orthodrome.samplers import RiemannianHMC as RiemannianHMC
+    from orthodrome.samplers import RiemannianLangevin as RiemannianLangevin
     from orthodrome.samplers import Scheduled as Scheduled
     from orthodrome.samplers import StochasticAdapted as StochasticAdapted
     from orthodrome.samplers import Streamed as Streamed
@@ -134,6 +138,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "samplers": {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering Adapted DenseMetric LowRankMetric "
+        "RiemannianHMC RiemannianLangevin LocalMetric FisherMetric "
         "SGGMC GSGNHT Scheduled Streamed StochasticAdapted "
         "SGLD SGFS SGHMC SGNHT SGRLD SGRHMC InverseMetric PotentialMetric LeafMatrix"
     },

@@ -13,10 +13,9 @@ from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.run.engine import Engine, new_engine, new_key
 from orthodrome.run.start import Look, bytes_per_draw, first_states
-from orthodrome.samplers import GeodesicHMC, GeodesicNUTS, RandomWalk
 from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
 from orthodrome.samplers.stochastic_tuning import StochasticAdapted
-from orthodrome.samplers.tempering import Tempering
+from orthodrome.samplers.tempering import EXACT, Tempering
 from orthodrome.samplers.tempering_tuning import AdaptedTempering, tempering_needs_tuning
 
 TUNERS = (Adapted, StochasticAdapted, AdaptedTempering)
@@ -102,7 +101,7 @@ def _has_test(sampler: Any) -> bool:
     inside = sampler
     while isinstance(inside, Adapted | AdaptedTempering | Tempering):
         inside = inside.sampler
-    return isinstance(inside, GeodesicHMC | GeodesicNUTS | RandomWalk)
+    return isinstance(inside, EXACT)
 
 
 def _first_position(state: Any) -> Tree:

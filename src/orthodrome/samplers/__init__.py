@@ -7,8 +7,11 @@ from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.gsgnht import GSGNHT
 from orthodrome.samplers.inverse_metric import InverseMetric, PotentialMetric
 from orthodrome.samplers.leaf_matrix import LeafMatrix
+from orthodrome.samplers.local_metric import FisherMetric, LocalMetric
 from orthodrome.samplers.metrics import DenseMetric, LowRankMetric
 from orthodrome.samplers.random_walk import RandomWalk
+from orthodrome.samplers.riemannian_hmc import RiemannianHMC
+from orthodrome.samplers.riemannian_langevin import RiemannianLangevin
 from orthodrome.samplers.sampler import Sampler
 from orthodrome.samplers.scheduled import Scheduled
 from orthodrome.samplers.sgfs import SGFS
@@ -34,14 +37,18 @@ __all__ = [
     "Adapted",
     "DenseMetric",
     "ExactDivergence",
+    "FisherMetric",
     "GeodesicHMC",
     "GeodesicNUTS",
     "InverseMetric",
     "LeafMatrix",
+    "LocalMetric",
     "LowRankMetric",
     "PotentialMetric",
     "ProbedDivergence",
     "RandomWalk",
+    "RiemannianHMC",
+    "RiemannianLangevin",
     "Sampler",
     "Scheduled",
     "StochasticAdapted",

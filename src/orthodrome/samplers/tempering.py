@@ -30,8 +30,10 @@ from orthodrome.pytree import pytree, replace, static
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.random_walk import RandomWalk
+from orthodrome.samplers.riemannian_hmc import RiemannianHMC
+from orthodrome.samplers.riemannian_langevin import RiemannianLangevin
 
-EXACT = (GeodesicHMC, GeodesicNUTS, RandomWalk)
+EXACT = (GeodesicHMC, GeodesicNUTS, RandomWalk, RiemannianHMC, RiemannianLangevin)
 """The samplers whose states have a log density, and that leave it exactly alone."""
 
 
@@ -118,7 +120,8 @@ class Tempering:
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        if not isinstance(self.sampler, EXACT):
+        no_test = isinstance(self.sampler, RiemannianLangevin) and not self.sampler.adjusted
+        if not isinstance(self.sampler, EXACT) or no_test:
             names = ", ".join(kind.__name__ for kind in EXACT)
             return f"{type(self.sampler).__name__} cannot be exchanged between temperatures; it can hold {names}"
         if self.random_swaps is not None and self.random_swaps < 1:
