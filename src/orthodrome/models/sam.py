@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.models import evaluation
+from orthodrome.models.computing import computing
 from orthodrome.models.kernels.topics import inner_products
 from orthodrome.models.sam_documents import Documents, corpus_mean, read_documents
 from orthodrome.models.sam_law import Law, Reals, default_concentrations, random_topics, unit_rows
@@ -47,9 +48,11 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     proportion_warmup, proportion_draws, proportion_steps: of each document's theta in each gradient
     proportion_space: 'sphere' (square-root map) or 'flat' (reflections at the walls)
     rows: 'unit' (refuse other rows), 'normalize' (divide by their length) or 'counts' (make tf-idf)
+    variance_reduction: batches correct what is remembered of all documents (D x K numbers), instead of standing for them
     total_documents: D for `partial_fit`; None: the documents seen so far
     published: the settings of the paper's experiment, which heat the chain 100,000 times (for comparison)
-    dtype: of the topics; random_state: an int, or None for a random one; progress: show a bar
+    dtype: of the topics; random_state: an int, or None for a random one
+    n_jobs: threads, None for all cores (the numbers do not depend on it); progress: show a bar
 
     After `fit`: components_ (K, V) the mean direction of the draws, draws_ (num_draws, K, V), law_, trace_ (numbers of
     every topic draw), temperature_, acceptance_, step_size_, seconds_ (time in proportions, gradient and update).
@@ -76,10 +79,12 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         proportion_steps: int = 10,
         proportion_space: str = "sphere",
         rows: str = "unit",
+        variance_reduction: bool = True,
         total_documents: int | None = None,
         published: bool = False,
         dtype: str = "float32",
         random_state: Any = None,
+        n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -100,10 +105,12 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.proportion_steps = proportion_steps
         self.proportion_space = proportion_space
         self.rows = rows
+        self.variance_reduction = variance_reduction
         self.total_documents = total_documents
         self.published = published
         self.dtype = dtype
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.progress = progress
 
     def fit(
@@ -117,10 +124,11 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if checkpoint is not None and self.random_state is None:
             self.seed_ = read_seed(Path(checkpoint)) or self.seed_
         run = Run(engine_of(self, self.law_, documents, self.seed_), self._schedule())
-        run.start(lambda: self._first_topics(documents))
-        if checkpoint is not None:
-            run.keep_in(Path(checkpoint), checkpoint_every, self, documents)
-        run.go(self.progress)
+        with computing(self.n_jobs):
+            run.start(lambda: self._first_topics(documents))
+            if checkpoint is not None:
+                run.keep_in(Path(checkpoint), checkpoint_every, self, documents)
+            run.go(self.progress)
         return self._take(run)
 
     @classmethod
@@ -135,12 +143,14 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             documents = self._begin(X)
             self.seen_ = documents.count
             self.run_ = Run(engine_of(self, self.law_, documents, self.seed_, self._total()), self._schedule())
-            self.run_.start(lambda: self._first_topics(documents))
+            with computing(self.n_jobs):
+                self.run_.start(lambda: self._first_topics(documents))
         else:
             documents = self._documents(X, reset=False)
             self.seen_ += documents.count
             self.run_.exchange(documents, self._total())
-        self.run_.once()
+        with computing(self.n_jobs):
+            self.run_.once()
         return self._take(self.run_)
 
     def transform(self, X: Any) -> NDArray[np.floating]:
@@ -155,7 +165,8 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         documents = self._documents(X, reset=False)
         chosen = self._some_draws(TOPIC_DRAWS)
         sweep = Sweep(num_warmup, num_draws, self.proportion_steps, self.proportion_space == "flat")
-        draws = np.concatenate([self._proportions_at(topics, documents, sweep) for topics in chosen], axis=1)
+        with computing(self.n_jobs):
+            draws = np.concatenate([self._proportions_at(topics, documents, sweep) for topics in chosen], axis=1)
         return draws.mean(axis=1), draws.std(axis=1)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -172,11 +183,12 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         documents, topics = self._documents(X, reset=False), self._some_draws(num_topics)
+        if estimator not in ("annealed", "prior"):
+            raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
         if estimator == "prior":
             return evaluation.log_perplexity(self.law_, documents, topics, num_draws, seed=self.seed_)
-        if estimator != "annealed":
-            raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
-        return -float(evaluation.annealed_log_density(self.law_, documents, topics, seed=self.seed_).mean())
+        with computing(self.n_jobs):
+            return -float(evaluation.annealed_log_density(self.law_, documents, topics, seed=self.seed_).mean())
 
     def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
         """The words of largest weight of every topic."""

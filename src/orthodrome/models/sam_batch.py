@@ -2,6 +2,13 @@
 
     gradient = sigma A_V(|mbar|) mbar / |mbar| + kappa1 (D / S) sum_s (v_s W_s' - beta M_s)        (Eq. 10, erratum 3.5)
 
+With `Memory` the batch only corrects what is remembered of all documents (SAGA, Defazio et al. 2014): W_d and c_d of
+each document's last visit, their sums A = sum v_d W_d' and B = sum c_d W_d W_d', and
+
+    gradient = prior + kappa1 [A - beta B + (D / S) sum_s (v_s (W_s - W0_s)' - beta (M_s - c0_s W0_s W0_s'))],
+
+still unbiased for any memory, with a noise that falls a hundredfold because topics move little between two visits.
+
 Everything but the last product and the sparse sum works on K numbers per document, so the cost does not depend on the
 number of documents, and on the vocabulary only through K V.
 """
@@ -31,18 +38,46 @@ class View(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """The gradient without the prior's part, that part, and what the tuning wants to know.
+    """The gradient in three parts, and what the tuning wants to know.
 
+    dense + scale v'W is the log likelihood's, `prior` that of log p(beta), the same in every topic
     noise: V, the variance of a coordinate of the gradient's error from choosing the batch (erratum c-7)
     curvature: of the log likelihood in the topics, an upper estimate
     cosine: the mean of v.beta theta / q
     """
 
-    likelihood: Reals
+    dense: Reals
+    weights: Reals
+    scale: float
     prior: Reals
     noise: float
     curvature: float
     cosine: float
+
+
+class Memory:
+    """What is remembered of the documents: `table` (D, K + 1), A in `linear` (K, V) and B in `square` (K, K)."""
+
+    def __init__(self, table: Reals, linear: Reals, square: Reals) -> None:
+        self.table, self.linear, self.square = table, linear, square
+
+    @classmethod
+    def empty(cls, count: int, topics: Reals) -> Memory:
+        """Nothing seen yet."""
+        size = topics.shape[0]
+        return cls(np.zeros((count, size + 1), topics.dtype), np.zeros_like(topics), np.zeros((size, size)))
+
+    def learn(self, documents: Documents, rows: NDArray[np.int64], found: Reals, change: Reals) -> None:
+        """Replace what is remembered of these rows."""
+        self.square += _square(found) - _square(self.table[rows])
+        add_documents(self.linear, documents.indptr, documents.indices, documents.values, rows, change, 1.0)
+        self.table[rows] = found
+
+
+def _square(table: Reals) -> NDArray[np.float64]:
+    """sum_d c_d W_d W_d'."""
+    weights = table[:, :-1].astype(np.float64)
+    return (weights * table[:, -1:]).T @ weights
 
 
 def look(topics: Reals, documents: Documents, rows: NDArray[np.int64]) -> View:
@@ -51,15 +86,32 @@ def look(topics: Reals, documents: Documents, rows: NDArray[np.int64]) -> View:
     return View(rows, b, gram_of(topics))
 
 
-def slope(law: Law, topics: Reals, documents: Documents, view: View, draws: Reals, total: int) -> Slope:
-    """The gradient at fixed proportions; `total` is D, of which the batch stands for all."""
-    size = view.rows.shape[0]
-    weights, moment, cosines, squares = batch_statistics(view.gram, view.b, draws)
-    kappa, ratio = law.document_concentration, total / size
-    likelihood = (-kappa * ratio * moment).astype(topics.dtype) @ topics
-    add_documents(likelihood, documents.indptr, documents.indices, documents.values, view.rows, weights, kappa * ratio)
+def slope(
+    law: Law, topics: Reals, documents: Documents, view: View, draws: Reals, total: int, memory: Memory | None = None
+) -> Slope:
+    """The gradient at fixed proportions; `total` is D, for which the batch stands."""
+    size, count = view.b.shape
+    stored = np.zeros((size, count + 1), topics.dtype) if memory is None else memory.table[view.rows]
+    found, change, moment, squares = batch_statistics(view.gram, view.b, draws, stored)
+    kappa, scale = law.document_concentration, law.document_concentration * total / size
+    moment = scale * moment
+    if memory is not None:
+        moment += kappa * memory.square
+    dense = -(moment.astype(topics.dtype)) @ topics
+    if memory is not None:
+        dense += topics.dtype.type(kappa) * memory.linear
+        memory.learn(documents, view.rows, found, change)
     freedom = topics.shape[0] * (topics.shape[1] - 1)
     noise = (kappa * total) ** 2 / size * max(0.0, 1 - size / total) * float(squares.mean()) / freedom
-    strongest = float(np.linalg.eigvalsh(weights.T @ weights)[-1])
-    curvature = kappa * ratio * strongest + law.topic_concentration
-    return Slope(likelihood, law.prior_gradient(topics), noise, curvature, float(cosines.mean()))
+    # the largest eigenvalue of W'W is at most its largest sum of a row (its entries are positive)
+    weights = found[:, :-1]
+    curvature = scale * float((weights.T @ weights).sum(axis=1).max()) + law.topic_concentration
+    return Slope(dense, change, scale, law.prior_gradient(topics), noise, curvature, float(found[:, -1].mean()))
+
+
+def whole(found: Slope, documents: Documents, view: View) -> Reals:
+    """The gradient of the log density as one array."""
+    gradient = found.dense.copy()
+    sparse = (documents.indptr, documents.indices, documents.values, view.rows)
+    add_documents(gradient, *sparse, found.weights, found.scale)
+    return gradient + found.prior

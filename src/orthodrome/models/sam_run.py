@@ -1,7 +1,7 @@
 """A run of topic draws: warm-up, kept draws, progress, checkpoints; the same for every method.
 
 An engine has `begin(topics) -> State`, `draw(state, tune) -> report` (a NamedTuple of numbers; the state changes in
-place), `exchange(documents, total)` and `seconds`. All random numbers follow from (seed, step), so a run that was cut
+place; tune is what is left of the warm-up, from 1 to 0), `exchange(documents, total)` and `seconds`. All random numbers follow from (seed, step), so a run that was cut
 anywhere goes on to the same numbers.
 """
 
@@ -27,7 +27,7 @@ class Engine(Protocol):
 
     def begin(self, topics: Reals) -> State: ...
 
-    def draw(self, state: State, tune: bool) -> Any: ...
+    def draw(self, state: State, tune: float) -> Any: ...
 
     def exchange(self, documents: Documents, total: int) -> None: ...
 
@@ -91,7 +91,7 @@ class Run:
 
     def once(self) -> Any:
         """One topic draw; kept if it is its turn (beyond the schedule, the oldest is forgotten)."""
-        report = self.engine.draw(self.state, self.done < self.warmup)
+        report = self.engine.draw(self.state, max(0.0, 1 - self.done / max(1, self.warmup)))
         self.done += 1
         for name, value in report._asdict().items():
             self.records.setdefault(name, []).append(float(value))

@@ -58,6 +58,7 @@ def plan_of(model: Any, num_documents: int) -> Plan:
         sweep=Sweep(model.proportion_warmup, model.proportion_draws, model.proportion_steps, flat),
         proportion_step=None,
         warm_start=True,
+        remember=model.variance_reduction,
     )
 
 
@@ -76,4 +77,5 @@ def published_plan(model: Any, size: int, num_documents: int) -> Plan:
         sweep=Sweep(40, 20, 10, True),
         proportion_step=PUBLISHED_STEP,
         warm_start=False,
+        remember=False,
     )

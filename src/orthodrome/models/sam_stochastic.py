@@ -8,9 +8,9 @@ all, which heats `num_steps` times as much, erratum c-3):
     O   v <- v + P [h gradient + N(0, 2 C h - h^2 V)]
     B, A
 
-Tuning, in warm-up only. The gradient's noise V heats by h^2 V / (2 C h), so with C h = `FRICTION` the step is the one
+Tuning, in warm-up. The gradient's noise V heats by h^2 V / (2 C h), so with C h = `FRICTION` the step is the one
 at which this is `HEAT`, or a fraction of 1/sqrt(curvature) if that is smaller (full batches). V is measured from each
-batch, and what is left of its heat is taken from the injected noise. So v.v/m stays near one (erratum c-2).
+batch, and its heat is taken from the injected noise, so v.v/m stays near one (erratum c-2). Warm-up begins hot and cools.
 The thermostat is as fast as the friction: mass 1/C^2 (erratum c-4).
 """
 
@@ -24,14 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthodrome.models.kernels.topics import distinct_rows, flow, kick, normals_like
-from orthodrome.models.sam_batch import Slope, View, look, slope
+from orthodrome.models.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
+from orthodrome.models.sam_batch import Memory, Slope, View, look, slope
 from orthodrome.models.sam_documents import Documents
 from orthodrome.models.sam_law import Law, Reals
 from orthodrome.models.sam_proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam_state import State
 
-FRICTION, HEAT, FRACTION = 0.3, 0.1, 0.25
+FRICTION, HEAT, FRACTION = 0.3, 0.1, 1.0
+HOT, COOL = 10.0, 0.3
+"""The heat at the beginning of warm-up, which cools geometrically until this fraction of it is left."""
 TARGET = 0.8
 """Of the acceptance of the proportions' moves."""
 MANY = 500
@@ -55,6 +57,7 @@ class Plan:
     sweep: Sweep
     proportion_step: float | None
     warm_start: bool
+    remember: bool
 
 
 class Report(NamedTuple):
@@ -82,7 +85,16 @@ class Chain:
         velocity = noise - topics * np.sum(noise * topics, axis=1, keepdims=True)
         rows = self.documents.count if self.plan.warm_start else 0
         state = State(topics.copy(), velocity, np.full((rows, topics.shape[0]), np.nan, topics.dtype))
-        state.numbers = {"count": 0, "looks": 0, "noise": 0.0, "curvature": 0.0, "log_proportion_step": 0.0}
+        state.numbers = {
+            "count": 0,
+            "looks": 0,
+            "noise": 0.0,
+            "curvature": 0.0,
+            "log_proportion_step": 0.0,
+            "heat": HEAT,
+        }
+        if self.plan.remember:
+            state.extra = vars(Memory.empty(self.documents.count, topics))
         state.numbers["log_proportion_step"] = math.log(self._first_proportion_step(topics.shape[0]))
         view, drawn = self._proportions(state, 0)
         for _ in range(20):
@@ -95,7 +107,7 @@ class Chain:
     def exchange(self, documents: Documents, total: int) -> None:
         """Other documents from now on, standing for `total`; their proportions are not remembered."""
         self.documents, self.total = documents, total
-        self.plan = replace(self.plan, warm_start=False)
+        self.plan = replace(self.plan, warm_start=False, remember=False)
 
     def proportion_step(self, state: State) -> float:
         """The step size of the proportions' moves."""
@@ -107,8 +119,9 @@ class Chain:
         step = 0.5 / math.sqrt(4 * self.law.doc_topic_prior * count + self.law.document_concentration)
         return 2 * step / math.sqrt(count) if self.plan.sweep.flat else step
 
-    def draw(self, state: State, tune: bool) -> Report:
-        """One topic draw: `num_steps` words, in place."""
+    def draw(self, state: State, tune: float) -> Report:
+        """One topic draw: `num_steps` words, in place; `tune`: what is left of the warm-up, 1 to 0."""
+        state.numbers["heat"] = HEAT * (HOT / HEAT) ** (max(0.0, tune - COOL) / (1 - COOL))
         h, n = self.step_size(state), self.plan.num_steps
         clipped = acceptance = cosine = 0.0
         self._move(state, h / 2)
@@ -119,12 +132,11 @@ class Chain:
             else:
                 view = self._timed("gradient", look, state.position, self.documents, view.rows)
             found = self._slope(state, view, drawn)
-            clipped += self._kick(state, found, h, step)
-            self._move(state, h if i < n - 1 else h / 2)
+            clipped += self._kick_and_move(state, view, found, h, h if i < n - 1 else h / 2, step)
             acceptance, cosine = acceptance + float(drawn.acceptance.mean()), cosine + found.cosine
             if tune:
                 self._tune(state, found)
-                self._tune_proportions(state, drawn)
+            self._tune_proportions(state, drawn)
         state.numbers["count"] += 1
         heat = self._temperature(state)
         return Report(heat, acceptance / n, cosine / n, h, state.numbers["thermostat"], clipped / n)
@@ -174,24 +186,32 @@ class Chain:
         return drawn
 
     def _slope(self, state: State, view: View, drawn: Drawn) -> Slope:
-        return self._timed("gradient", slope, self.law, state.position, self.documents, view, drawn.draws, self.total)
+        args = (self.law, state.position, self.documents, view, drawn.draws, self.total, self._memory(state))
+        return self._timed("gradient", slope, *args)
 
-    def _kick(self, state: State, found: Slope, h: float, step: int) -> float:
-        numbers, friction = state.numbers, self.friction(state)
-        budget = 2 * friction * h
-        left = budget - h * h * numbers["noise"] if self.plan.compensate else budget
+    def _memory(self, state: State) -> Memory | None:
+        extra = state.extra
+        return Memory(extra["table"], extra["linear"], extra["square"]) if self.plan.remember else None
+
+    def _kick_and_move(self, state: State, view: View, found: Slope, h: float, time: float, step: int) -> float:
+        """B O B A; returns whether the gradient's own noise was more than the noise to inject."""
+        numbers, friction, documents = state.numbers, self.friction(state), self.documents
+        left = 2 * friction * h - (h * h * numbers["noise"] if self.plan.compensate else 0.0)
         drag = numbers["thermostat"] if self.plan.thermostat else friction
-        damp, deviation = math.exp(-drag * h / 2), math.sqrt(max(left, 0.0))
-        seed, count = np.uint64(self.seed), np.uint64(step)
-        args = (state.position, state.velocity, found.likelihood, found.prior, h, damp, deviation, seed, count)
-        self._timed("update", kick, *args)
+        sparse = (documents.indptr, documents.indices, documents.values, view.rows, found.weights, found.scale)
+        settings = (h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time)
+        place = (np.uint64(self.seed), np.uint64(step))
+        args = (state.position, state.velocity, found.dense, found.prior, *sparse, *settings, *place)
+        self._heat(state, self._timed("update", kick_and_flow, *args), time)
         return float(left < 0)
 
-    def _move(self, state: State, h: float) -> None:
-        squares = self._timed("update", flow, state.position, state.velocity, h)
+    def _move(self, state: State, time: float) -> None:
+        self._heat(state, self._timed("update", flow, state.position, state.velocity, time), time)
+
+    def _heat(self, state: State, squares: Reals, time: float) -> None:
+        """The thermostat's part of A, with the speeds that the flow keeps."""
         if self.plan.thermostat:
-            heat = squares.sum() / self._freedom(state) - 1
-            state.numbers["thermostat"] += h * heat / self._mass(state)
+            state.numbers["thermostat"] += time * (squares.sum() / self._freedom(state) - 1) / self._mass(state)
 
     def _freedom(self, state: State) -> int:
         return state.position.shape[0] * (state.position.shape[1] - 1)
@@ -209,7 +229,7 @@ class Chain:
             return self.plan.step_size
         steady = FRACTION / math.sqrt(state.numbers["curvature"])
         noise = state.numbers["noise"]
-        return min(steady, math.sqrt(2 * FRICTION * HEAT / noise)) if noise > 0 else steady
+        return min(steady, math.sqrt(2 * FRICTION * state.numbers["heat"] / noise)) if noise > 0 else steady
 
     def friction(self, state: State) -> float:
         """C."""

@@ -52,7 +52,7 @@ class Store:
     def __init__(self, folder: Path, every: float, model: Any, documents: Documents) -> None:
         self.folder, self.every = folder, every
         self.last, self.cost, self.number, self.written = time.monotonic(), 0.0, 0, 0
-        parameters = model.get_params() | {"random_state": None, "progress": False}
+        parameters = model.get_params() | {"random_state": None, "progress": False, "n_jobs": None}
         versions = {name: importlib.metadata.version(name) for name in ("orthodrome", "numpy", "numba")}
         data = digest(documents.indptr, documents.indices, documents.values)
         self.content = {

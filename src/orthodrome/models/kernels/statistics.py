@@ -2,10 +2,11 @@
 
 With q = |beta theta| and c = v.beta theta / q, averaged over the draws of theta (erratum 3.5),
 
-    W_s = mean theta / q,     M_s = mean c theta theta' / q^2,     gradient of kappa c_s in beta: kappa (v_s W_s' - beta M_s).
+    W_s = mean theta / q,     M_s = mean c theta theta' / q^2,     gradient of c_s in beta: v_s W_s' - beta M_s.
 
 Its squared length, for the noise of the stochastic gradient, follows from the same numbers:
-|v W' - beta M|^2 = W'W - 2 W'M b + tr(M G M).
+|v W' - beta M|^2 = W'W - 2 W'M b + tr(M G M). With what was stored at a document's last visit (W0 and c0, whence
+M0 = c0 W0 W0'; zeros if there is nothing) everything is of the difference from it.
 """
 
 from __future__ import annotations
@@ -58,27 +59,53 @@ def _squares(gram, b, weights, moments, column, y, found):  # type: ignore[no-un
     store(found, 0, total)
 
 
+@njit(**OPTIONS)
+def _subtract(before, length, weights, moments):  # type: ignore[no-untyped-def]
+    """W - W0 and M - c0 W0 W0', in place."""
+    size = before.shape[0]
+    c = load(length, 0)
+    for k in range(size):
+        w = load(before, k)
+        store(weights, k, load(weights, k) - w)
+        for j in range(k + 1):
+            store(moments, k * size + j, load(moments, k * size + j) - c * w * load(before, j))
+
+
 @njit(parallel=True, **OPTIONS)
-def batch_statistics(gram, b, draws):  # type: ignore[no-untyped-def]
-    """W (S, K), the sum of M over the batch (K, K), the cosines (S,) and the squared gradients (S,), per kappa."""
+def batch_statistics(gram, b, draws, stored):  # type: ignore[no-untyped-def]
+    """W and c as columns (S, K + 1); and as differences from `stored`, which is of that shape:
+
+    W - W0 (S, K), the sum of M - M0 over the batch (K, K), and the squared lengths of v (W - W0)' - beta (M - M0), (S,)
+    """
     count, size = b.shape
     blocks, rows = draws.shape[0], draws.shape[2]
-    weights, cosines, squares = np.empty_like(b), np.empty(count), np.empty(count)
+    found, weights, squares = np.empty_like(stored), np.empty_like(b), np.empty(count)
     partial = np.zeros((blocks, size, size))
     for block in prange(blocks):
         own, total = np.zeros((size, LANES), b.dtype), np.zeros((rows, LANES), b.dtype)
         theta, y = np.zeros((rows, LANES), b.dtype), np.zeros((rows, LANES), b.dtype)
-        moments = np.zeros((size * size, LANES), b.dtype)
-        cosine, square = np.zeros((1, LANES), b.dtype), np.zeros((1, LANES), b.dtype)
+        moments, before = np.zeros((size * size, LANES), b.dtype), np.zeros((size, LANES), b.dtype)
+        cosine, square, length = (
+            np.zeros((1, LANES), b.dtype),
+            np.zeros((1, LANES), b.dtype),
+            np.zeros((1, LANES), b.dtype),
+        )
         used = min(LANES, count - block * LANES)
         for lane in range(used):
+            document = block * LANES + lane
+            length[0, lane] = stored[document, size]
             for k in range(size):
-                own[k, lane] = b[block * LANES + lane, k]
+                own[k, lane], before[k, lane] = b[document, k], stored[document, k]
         _gather(gram, own, draws[block], theta, y, total, moments, cosine)
+        for lane in range(used):
+            found[block * LANES + lane, size] = cosine[0, lane]
+            for k in range(size):
+                found[block * LANES + lane, k] = total[k, lane]
+        _subtract(before, length, total, moments)
         theta[:] = 0
         _squares(gram, own, total, moments, theta, y, square)
         for lane in range(used):
-            cosines[block * LANES + lane], squares[block * LANES + lane] = cosine[0, lane], square[0, lane]
+            squares[block * LANES + lane] = square[0, lane]
             for k in range(size):
                 weights[block * LANES + lane, k] = total[k, lane]
         for k in range(size):
@@ -88,4 +115,4 @@ def batch_statistics(gram, b, draws):  # type: ignore[no-untyped-def]
     moment = np.zeros((size, size))
     for block in range(blocks):
         moment += partial[block]
-    return weights, moment, cosines, squares
+    return found, weights, moment, squares

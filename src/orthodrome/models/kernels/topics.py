@@ -26,26 +26,58 @@ CHUNK = 32
 
 @njit(parallel=True, **OPTIONS)
 def inner_products(topics, indptr, indices, values, rows):  # type: ignore[no-untyped-def]
-    """b = beta' v of the given documents, (S, K)."""
-    found = np.empty((rows.shape[0], topics.shape[0]), topics.dtype)
+    """b = beta' v of the given documents, (S, K); four topics at a time share the look-up of the words."""
+    real, size = topics.dtype.type, topics.shape[0]
+    found = np.empty((rows.shape[0], size), topics.dtype)
     for s in prange(rows.shape[0]):
         begin, end = indptr[rows[s]], indptr[rows[s] + 1]
-        for k in range(topics.shape[0]):
-            total = 0.0
+        for k in range(0, size, 4):
+            k1, k2, k3 = min(k + 1, size - 1), min(k + 2, size - 1), min(k + 3, size - 1)
+            t0, t1, t2, t3 = real(0), real(0), real(0), real(0)
             for i in range(begin, end):
-                total += topics[k, indices[i]] * values[i]
-            found[s, k] = total
+                word, value = np.uint32(indices[i]), values[i]
+                t0 += topics[k, word] * value
+                t1 += topics[k1, word] * value
+                t2 += topics[k2, word] * value
+                t3 += topics[k3, word] * value
+            found[s, k3], found[s, k2], found[s, k1], found[s, k] = t3, t2, t1, t0
     return found
+
+
+@njit(**OPTIONS)
+def _scatter_row(row, indptr, indices, values, rows, weights, k, scale):  # type: ignore[no-untyped-def]
+    for s in range(rows.shape[0]):
+        factor = row.dtype.type(scale * weights[s, k])
+        for i in range(indptr[rows[s]], indptr[rows[s] + 1]):
+            row[np.uint32(indices[i])] += factor * values[i]
+
+
+@njit(**OPTIONS)
+def _flow_row(x, v, time):  # type: ignore[no-untyped-def]
+    """One topic's great circle; returns v.v."""
+    real = x.dtype.type
+    square, lean, norm = real(0), real(0), real(0)
+    for i in range(x.shape[0]):
+        square += v[i] * v[i]
+        lean += x[i] * v[i]
+        norm += x[i] * x[i]
+    speed, shrink = math.sqrt(np.float64(square)), 1.5 - 0.5 * norm
+    cos, sin = math.cos(speed * time), math.sin(speed * time)
+    along = sin / speed if speed > 0 else time
+    xx, xv = real(cos * shrink - along * lean), real(along)
+    vv, vx = real(cos), real(-(speed * sin * shrink + cos * lean))
+    for i in range(x.shape[0]):
+        here, going = x[i], v[i]
+        x[i] = xx * here + xv * going
+        v[i] = vv * going + vx * here
+    return square
 
 
 @njit(parallel=True, **OPTIONS)
 def add_documents(gradient, indptr, indices, values, rows, weights, scale):  # type: ignore[no-untyped-def]
     """gradient += scale v' W, in place."""
     for k in prange(gradient.shape[0]):
-        for s in range(rows.shape[0]):
-            factor = gradient.dtype.type(scale * weights[s, k])
-            for i in range(indptr[rows[s]], indptr[rows[s] + 1]):
-                gradient[k, indices[i]] += factor * values[i]
+        _scatter_row(gradient[k], indptr, indices, values, rows, weights, k, scale)
 
 
 @njit(parallel=True, **OPTIONS)
@@ -53,21 +85,7 @@ def flow(x, v, time):  # type: ignore[no-untyped-def]
     """A, in place: great circles for the time; returns v.v of each topic."""
     squares = np.empty(x.shape[0])
     for k in prange(x.shape[0]):
-        square, lean, norm = 0.0, 0.0, 0.0
-        for i in range(x.shape[1]):
-            square += v[k, i] * v[k, i]
-            lean += x[k, i] * v[k, i]
-            norm += x[k, i] * x[k, i]
-        speed, shrink = math.sqrt(square), 1.5 - 0.5 * norm
-        cos, sin = math.cos(speed * time), math.sin(speed * time)
-        along = sin / speed if speed > 0 else time
-        xx, xv = x.dtype.type(cos * shrink - along * lean), x.dtype.type(along)
-        vv, vx = x.dtype.type(cos), x.dtype.type(-(speed * sin * shrink + cos * lean))
-        for i in range(x.shape[1]):
-            here, going = x[k, i], v[k, i]
-            x[k, i] = xx * here + xv * going
-            v[k, i] = vv * going + vx * here
-        squares[k] = square
+        squares[k] = _flow_row(x[k], v[k], time)
     return squares
 
 
@@ -77,9 +95,8 @@ def _noise(state, normals, row):  # type: ignore[no-untyped-def]
     size = CHUNK * LANES
     for begin in range(0, row.shape[0], size):
         fill_normals(state, normals)
-        flat = normals.ravel()
-        for i in range(min(size, row.shape[0] - begin)):
-            row[begin + i] = flat[i]
+        end = min(begin + size, row.shape[0])
+        row[begin:end] = normals.ravel()[: end - begin]
 
 
 @njit(**OPTIONS)
@@ -101,28 +118,42 @@ def normals_like(x, seed, step):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(parallel=True, **OPTIONS)
-def kick(x, v, gradient, prior, h, damp, deviation, seed, step):  # type: ignore[no-untyped-def]
-    """B O B, in place; gradient is that of the log density without the prior's part, which is the same for all topics."""
+@njit(**OPTIONS)
+def _kick_row(x, v, gradient, prior, h, damp, deviation, noise):  # type: ignore[no-untyped-def]
+    """B O B of one topic."""
     real = x.dtype.type
+    twice, push, sd = real(damp * damp), real(damp * h), real(damp * deviation)
+    lean = real(0)
+    for i in range(x.shape[0]):
+        going = twice * v[i] + push * (gradient[i] + prior[i]) + sd * noise[i]
+        v[i] = going
+        lean += x[i] * going
+    for i in range(x.shape[0]):
+        v[i] -= lean * x[i]
+
+
+@njit(parallel=True, **OPTIONS)
+def kick_and_flow(  # type: ignore[no-untyped-def]
+    x, v, gradient, prior, indptr, indices, values, rows, weights, scale, h, damp, deviation, time, seed, step
+):
+    """B O B, then A for the time, in place; returns v.v of each topic.
+
+    gradient: the dense part of the log likelihood's, to which the documents are added; prior: the same for all topics
+    """
+    squares = np.empty(x.shape[0])
     for k in prange(x.shape[0]):
         noise = np.zeros(x.shape[1], np.float32)
         if deviation > 0:
             _noise(_open_stream(seed, step, k), np.empty((CHUNK, LANES), np.float32), noise)
-        once, twice, push, sd = real(damp), real(damp * damp), real(damp * h), real(damp * deviation)
-        lean = 0.0
-        for i in range(x.shape[1]):
-            going = twice * v[k, i] + push * (gradient[k, i] + prior[i]) + sd * noise[i]
-            v[k, i] = going
-            lean += x[k, i] * going
-        back = real(lean)
-        for i in range(x.shape[1]):
-            v[k, i] -= back * x[k, i]
+        _scatter_row(gradient[k], indptr, indices, values, rows, weights, k, scale)
+        _kick_row(x[k], v[k], gradient[k], prior, h, damp, deviation, noise)
+        squares[k] = _flow_row(x[k], v[k], time)
+    return squares
 
 
 @njit(**OPTIONS)
 def distinct_rows(count, size, seed, step):  # type: ignore[no-untyped-def]
-    """`size` different rows of `count` by Floyd's method, in O(size^2) for the search; for batches, not for everything."""
+    """`size` different rows of `count` by Floyd's method; the search is quadratic in `size`."""
     rows = np.empty(size, np.int64)
     key = stream_key(seed, step, np.uint64(1 << 63))
     for i in range(size):

@@ -1,0 +1,192 @@
+"""`PairedComparison`: strengths of players from who beat whom (Hankin 2010; Byrne & Girolami 2013, section 5.2).
+
+A team wins in proportion to the sum of its players' strengths,
+
+    P(T1 beats T2) = sum_{T1} p / sum_{T1 or T2} p,       p on the simplex,   p ~ Dirichlet(concentration),
+
+so the posterior is a hyperdirichlet law (see `comparisons`). It has no direct sampler, and any sampler for a simplex
+will do: on the sphere by the square-root map, flat with reflections at the walls, or in log-ratio coordinates, which
+alone are sound where a concentration is below 1/2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.special import logsumexp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from orthodrome.errors import BadInput
+from orthodrome.gradients.full import FullGradient
+from orthodrome.manifolds.log_ratio import LogRatioSimplex
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.reflected_simplex import ReflectedSimplex
+from orthodrome.manifolds.simplex import Simplex
+from orthodrome.models.comparisons import Comparisons, read_comparisons
+from orthodrome.run.sample import sample
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.random_walk import RandomWalk
+from orthodrome.targets import Target
+
+if TYPE_CHECKING:
+    import xarray
+
+    from orthodrome.summaries import Summary
+
+SPACES = ("auto", "sphere", "flat", "log-ratio")
+METHODS = ("hmc", "nuts", "random-walk")
+WALLS = 64
+"""So many reflections in one flow, and the move is given up."""
+
+
+class PairedComparison(BaseEstimator):
+    """Strengths of players that sum to one, from a table of winners and losers.
+
+    concentration: of the Dirichlet prior (alpha); a number, or one for each player
+    space: 'sphere', 'flat' or 'log-ratio'; 'auto': the sphere, or log-ratios if a concentration is below 1/2
+    method: 'hmc', 'nuts' or 'random-walk', all tuned in warm-up
+    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
+    random_state: an int; progress: show a bar
+
+    After `fit`: draws_ (a DataTree whose variable `strength` is labelled with the players), players_, comparisons_,
+    mean_ and sd_ of the strengths.
+    """
+
+    def __init__(
+        self,
+        concentration: Any = 1.0,
+        *,
+        space: str = "auto",
+        method: str = "hmc",
+        num_chains: int = 4,
+        num_warmup: int = 1000,
+        num_draws: int = 1000,
+        dtype: str = "float32",
+        random_state: int = 0,
+        progress: bool = False,
+    ) -> None:
+        self.concentration = concentration
+        self.space = space
+        self.method = method
+        self.num_chains = num_chains
+        self.num_warmup = num_warmup
+        self.num_draws = num_draws
+        self.dtype = dtype
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, table: Any, y: Any = None, *, players: Any = None) -> PairedComparison:
+        """Draw from the posterior given a table (see `read_comparisons`)."""
+        self.comparisons_ = read_comparisons(table, players)
+        self.players_ = self.comparisons_.players
+        concentration = prior(self.concentration, len(self.players_))
+        _check_choice("space", self.space, SPACES)
+        _check_choice("method", self.method, METHODS)
+        space = ("log-ratio" if concentration.min() < 0.5 else "sphere") if self.space == "auto" else self.space
+        law = target(self.comparisons_, concentration, space, self.dtype)
+        d = len(self.players_)
+        start = np.full(d, 1 / d, self.dtype)
+        start = start / start.sum()
+        tree = sample(
+            sampler_for(law, self.method),
+            {"strength": np.log(start) if space == "log-ratio" else start},
+            seed=self.random_state,
+            num_chains=self.num_chains,
+            num_warmup=self.num_warmup,
+            num_draws=self.num_draws,
+            progress=self.progress,
+            dims={"strength": ["player"]},
+            coords={"player": list(self.players_)},
+        )
+        self.draws_ = _weights(tree) if space == "log-ratio" else tree
+        strength = np.asarray(self.draws_["posterior"]["strength"], float)
+        self.mean_, self.sd_ = strength.mean((0, 1)), strength.std((0, 1))
+        return self
+
+    def predict_proba(self, team: Any, other: Any) -> float:
+        """The posterior probability that one team beats another."""
+        check_is_fitted(self)
+        names = [side.split() if isinstance(side, str) else [str(n) for n in side] for side in (team, other)]
+        unknown = [name for side in names for name in side if name not in self.players_]
+        if unknown:
+            raise BadInput(f"unknown players: {', '.join(unknown)}; there are {', '.join(self.players_)}")
+        if set(names[0]) & set(names[1]):
+            raise BadInput(f"{', '.join(set(names[0]) & set(names[1]))} plays on both sides")
+        strength = self.draws_["posterior"]["strength"]
+        ours, theirs = (np.asarray(strength.sel(player=side).sum("player"), float) for side in names)
+        return float(np.mean(ours / (ours + theirs)))
+
+    def summary(self) -> Summary:
+        """What the draws say, player by player."""
+        from orthodrome.summaries import summary
+
+        check_is_fitted(self)
+        return summary(self.draws_)
+
+
+def prior(concentration: Any, players: int) -> NDArray[np.float64]:
+    """One concentration for each player."""
+    values = np.asarray(concentration, float)
+    if values.ndim > 1 or (values.ndim == 1 and values.size != players):
+        raise BadInput(f"concentration has the shape {values.shape}; give one number, or one for each of {players} players")
+    if not np.all(np.isfinite(values)) or not np.all(values > 0):
+        raise BadInput(f"concentration is {concentration}; it must be above 0")
+    return np.broadcast_to(values, (players,))
+
+
+def target(comparisons: Comparisons, concentration: NDArray[np.float64], space: str, dtype: str) -> Any:
+    """The posterior on a simplex, for any sampler of ours: {"strength": p}, or log p in log-ratio coordinates."""
+    from orthodrome.manifolds.product import Product
+
+    data = {
+        "sets": jnp.asarray(comparisons.sets, dtype),
+        "powers": jnp.asarray(comparisons.powers, dtype),
+        "concentration": jnp.asarray(concentration, dtype),
+    }
+    spaces: dict[str, Manifold] = {
+        "sphere": Simplex(),
+        "flat": ReflectedSimplex(max_hits=WALLS),
+        "log-ratio": LogRatioSimplex(carry_logs=True),
+    }
+    density = logdensity_of_logs if space == "log-ratio" else logdensity
+    return Target(Product({"strength": spaces[space]}), density, data)
+
+
+def logdensity(p: dict[str, Array], data: dict[str, Array]) -> Array:
+    """The log posterior, not normalised, with respect to dp."""
+    strength = p["strength"]
+    likelihood = jnp.sum(data["powers"] * jnp.log(data["sets"] @ strength))
+    return likelihood + jnp.sum((data["concentration"] - 1) * jnp.log(strength))
+
+
+def logdensity_of_logs(p: dict[str, Array], data: dict[str, Array]) -> Array:
+    """The same from log strengths, where a strength itself may underflow."""
+    logs = p["strength"]
+    inside = jnp.where(data["sets"] > 0, logs[None], -jnp.inf)
+    likelihood = jnp.sum(data["powers"] * logsumexp(inside, axis=1))
+    return likelihood + jnp.sum((data["concentration"] - 1) * logs)
+
+
+def sampler_for(law: Any, method: str) -> Any:
+    """The sampler of a name, to be tuned in warm-up."""
+    if method == "random-walk":
+        return RandomWalk(law)
+    return (GeodesicHMC if method == "hmc" else GeodesicNUTS)(FullGradient(law))
+
+
+def _weights(tree: xarray.DataTree) -> xarray.DataTree:
+    """Draws of log strengths as strengths."""
+    posterior = tree["posterior"].dataset
+    tree["posterior"].dataset = posterior.assign(strength=np.exp(posterior["strength"]))
+    return tree
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
