@@ -11,9 +11,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from orthodrome.densities import BallTruncatedNormal as BallTruncatedNormal
     from orthodrome.densities import Bingham as Bingham
     from orthodrome.densities import BinghamVonMisesFisher as BinghamVonMisesFisher
     from orthodrome.densities import Dirichlet as Dirichlet
+    from orthodrome.densities import HalfspaceTruncatedNormal as HalfspaceTruncatedNormal
     from orthodrome.densities import HyperDirichlet as HyperDirichlet
     from orthodrome.densities import MatrixBingham as MatrixBingham
     from orthodrome.densities import MatrixVonMisesFisher as MatrixVonMisesFisher
@@ -126,7 +128,8 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "densities": {
         "densities": "VonMisesFisher Bingham BinghamVonMisesFisher MatrixVonMisesFisher MatrixBingham Dirichlet "
-        "RotationVonMisesFisher HyperDirichlet TruncatedNormal UniformSphere UniformStiefel UniformRotation "
+        "RotationVonMisesFisher HyperDirichlet TruncatedNormal BallTruncatedNormal HalfspaceTruncatedNormal "
+        "UniformSphere UniformStiefel UniformRotation "
         "UniformSimplex UniformBall"
     },
     "targets and gradients": {

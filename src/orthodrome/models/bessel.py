@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from orthodrome.special import _SHIFT, _U, _W
+from orthodrome.special.bessel import _SHIFT, _U, _W
 
 
 def _horner(coefficients: list[float], x: float) -> float:

@@ -10,7 +10,9 @@ of a trajectory of 2^j leaves is a set of points of one orbit with weights exp(-
 exactly one sequence of j directions that builds T from it, so P(T | member) = 2^-j if the growth would not have
 stopped earlier, which is asked of every aligned subtree of T (the same subtrees, whatever member one starts from)
 and of nothing else: the test is a function of the subtree's states, symmetric in time. There is no other cap than
-`max_depth`, a constant. Hence P(T | z) is the same for all z in T; drawing from T in proportion to exp(-H) leaves
+`max_depth`, a constant. (A leaf whose energy is 1000 above the start's ends the growth, as everywhere in the field:
+the one test that looks at the start. It can matter only between states whose weights differ by exp(-1000), which is
+zero in both precisions.) Hence P(T | z) is the same for all z in T; drawing from T in proportion to exp(-H) leaves
 exp(-H) invariant; the biased draw between halves is a Metropolis step between the two halves of T with the same
 stationary weights.
 
