@@ -90,7 +90,9 @@ def _from_file(path: Path) -> Iterable[Any]:
 def _from_columns(columns: Any) -> Iterable[Any]:
     missing = [name for name in ("winners", "losers") if name not in columns]
     if missing:
-        raise BadInput(f"the table lacks the column(s) {', '.join(missing)}; it needs winners, losers and, if any, count")
+        raise BadInput(
+            f"the table lacks the column(s) {', '.join(missing)}; it needs winners, losers and, if any, count"
+        )
     winners, losers = list(columns["winners"]), list(columns["losers"])
     counts = list(columns["count"]) if "count" in columns else [1] * len(winners)
     return zip(winners, losers, counts, strict=True)

@@ -134,7 +134,9 @@ def prior(concentration: Any, players: int) -> NDArray[np.float64]:
     """One concentration for each player."""
     values = np.asarray(concentration, float)
     if values.ndim > 1 or (values.ndim == 1 and values.size != players):
-        raise BadInput(f"concentration has the shape {values.shape}; give one number, or one for each of {players} players")
+        raise BadInput(
+            f"concentration has the shape {values.shape}; give one number, or one for each of {players} players"
+        )
     if not np.all(np.isfinite(values)) or not np.all(values > 0):
         raise BadInput(f"concentration is {concentration}; it must be above 0")
     return np.broadcast_to(values, (players,))

@@ -123,7 +123,7 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         documents = self._begin(X)
         if checkpoint is not None and self.random_state is None:
             self.seed_ = read_seed(Path(checkpoint)) or self.seed_
-        run = Run(engine_of(self, self.law_, documents, self.seed_), self._schedule())
+        run = Run(engine_of(self, self.law_, documents, self.seed_), self._schedule(), self.dtype)
         with computing(self.n_jobs):
             run.start(lambda: self._first_topics(documents))
             if checkpoint is not None:
@@ -142,7 +142,9 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not hasattr(self, "run_"):
             documents = self._begin(X)
             self.seen_ = documents.count
-            self.run_ = Run(engine_of(self, self.law_, documents, self.seed_, self._total()), self._schedule())
+            self.run_ = Run(
+                engine_of(self, self.law_, documents, self.seed_, self._total()), self._schedule(), self.dtype
+            )
             with computing(self.n_jobs):
                 self.run_.start(lambda: self._first_topics(documents))
         else:

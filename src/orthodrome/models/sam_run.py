@@ -55,8 +55,8 @@ def engine_of(model: Any, law: Law, documents: Documents, seed: int, total: int 
 class Run:
     """Draws so far, and how many there are to be: (warm-up, kept, thin)."""
 
-    def __init__(self, engine: Engine, schedule: tuple[int, int, int]) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine, schedule: tuple[int, int, int], dtype: str) -> None:
+        self.engine, self.dtype = engine, np.dtype(dtype)
         self.warmup, self.wanted, self.thin = schedule
         self.done, self.kept, self.records = 0, [], {}  # type: int, list[Reals], dict[str, list[float]]
         self.store: Any = None
@@ -105,7 +105,7 @@ class Run:
             raise Diverged(0, self.done, "the topics are not finite: use a smaller step_size, or leave it to be tuned")
         if after == self.thin or len(self.kept) == self.wanted:
             self.kept = self.kept[1:]  # the first was kept only so that there is one from the beginning
-        self.kept.append(self.state.position.copy())
+        self.kept.append(self.state.position.astype(self.dtype))
 
     def exchange(self, documents: Documents, total: int) -> None:
         """Other documents from now on."""

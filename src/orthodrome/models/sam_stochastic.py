@@ -8,18 +8,18 @@ all, which heats `num_steps` times as much, erratum c-3):
     O   v <- v + P [h gradient + N(0, 2 C h - h^2 V)]
     B, A
 
-Tuning, in warm-up. The gradient's noise V heats by h^2 V / (2 C h), so with C h = `FRICTION` the step is the one
-at which this is `HEAT`, or a fraction of 1/sqrt(curvature) if that is smaller (full batches). V is measured from each
-batch, and its heat is taken from the injected noise, so v.v/m stays near one (erratum c-2). Warm-up begins hot and cools.
+Tuning, in warm-up. The step is 1/sqrt(curvature). The gradient's noise V, measured from each batch, heats by
+h^2 V / (2 C h): the friction is the one at which this is `HEAT`, at least `LEAST_FRICTION` (which lets topics travel)
+and at most `FRICTION` (beyond, the step shrinks instead); this heat is taken from the injected noise. So v.v/m stays
+near one (erratum c-2). Warm-up begins hot and cools.
 The thermostat is as fast as the friction: mass 1/C^2 (erratum c-4).
 """
 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,11 @@ from orthodrome.models.sam_documents import Documents
 from orthodrome.models.sam_law import Law, Reals
 from orthodrome.models.sam_proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam_state import State
+from orthodrome.models.timing import Timed
 
-FRICTION, HEAT, FRACTION = 0.3, 0.1, 1.0
+FRICTION, LEAST_FRICTION = 0.3, 0.02
+"""C h at most and at least: a velocity is forgotten after 3 to 50 steps."""
+HEAT, FRACTION = 0.1, 1.0
 HOT, COOL = 10.0, 0.3
 """The heat at the beginning of warm-up, which cools geometrically until this fraction of it is left."""
 TARGET = 0.8
@@ -71,13 +74,13 @@ class Report(NamedTuple):
     clipped: float
 
 
-class Chain:
+class Chain(Timed):
     """One chain of topic draws."""
 
     def __init__(self, law: Law, documents: Documents, plan: Plan, seed: int, total: int | None = None) -> None:
+        super().__init__()
         self.law, self.documents, self.plan, self.seed = law, documents, plan, seed
         self.total = documents.count if total is None else total
-        self.seconds = {"proportions": 0.0, "gradient": 0.0, "update": 0.0}
 
     def begin(self, topics: Reals) -> State:
         """At these topics, with a random velocity and a first look at a batch."""
@@ -130,7 +133,7 @@ class Chain:
             if i == 0 or not self.plan.reuse_batch:
                 view, drawn = self._proportions(state, step)
             else:
-                view = self._timed("gradient", look, state.position, self.documents, view.rows)
+                view = self.timed("gradient", look, state.position, self.documents, view.rows)
             found = self._slope(state, view, drawn)
             clipped += self._kick_and_move(state, view, found, h, h if i < n - 1 else h / 2, step)
             acceptance, cosine = acceptance + float(drawn.acceptance.mean()), cosine + found.cosine
@@ -141,12 +144,6 @@ class Chain:
         heat = self._temperature(state)
         return Report(heat, acceptance / n, cosine / n, h, state.numbers["thermostat"], clipped / n)
 
-    def _timed(self, part: str, function: Any, *args: Any) -> Any:
-        began = time.perf_counter()
-        found = function(*args)
-        self.seconds[part] += time.perf_counter() - began
-        return found
-
     def _rows(self, step: int) -> NDArray[np.int64]:
         count, size = self.documents.count, min(self.plan.batch_size, self.documents.count)
         if size == count:
@@ -156,8 +153,8 @@ class Chain:
         return distinct_rows(count, size, np.uint64(self.seed), np.uint64(step))
 
     def _proportions(self, state: State, step: int) -> tuple[View, Drawn]:
-        view = self._timed("gradient", look, state.position, self.documents, self._rows(step))
-        return view, self._timed("proportions", self._draw_proportions, state, view, step)
+        view = self.timed("gradient", look, state.position, self.documents, self._rows(step))
+        return view, self.timed("proportions", self._draw_proportions, state, view, step)
 
     def _draw_proportions(self, state: State, view: View, step: int) -> Drawn:
         rows, law = view.rows, self.law
@@ -187,7 +184,7 @@ class Chain:
 
     def _slope(self, state: State, view: View, drawn: Drawn) -> Slope:
         args = (self.law, state.position, self.documents, view, drawn.draws, self.total, self._memory(state))
-        return self._timed("gradient", slope, *args)
+        return self.timed("gradient", slope, *args)
 
     def _memory(self, state: State) -> Memory | None:
         extra = state.extra
@@ -202,11 +199,11 @@ class Chain:
         settings = (h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time)
         place = (np.uint64(self.seed), np.uint64(step))
         args = (state.position, state.velocity, found.dense, found.prior, *sparse, *settings, *place)
-        self._heat(state, self._timed("update", kick_and_flow, *args), time)
+        self._heat(state, self.timed("update", kick_and_flow, *args), time)
         return float(left < 0)
 
     def _move(self, state: State, time: float) -> None:
-        self._heat(state, self._timed("update", flow, state.position, state.velocity, time), time)
+        self._heat(state, self.timed("update", flow, state.position, state.velocity, time), time)
 
     def _heat(self, state: State, squares: Reals, time: float) -> None:
         """The thermostat's part of A, with the speeds that the flow keeps."""
@@ -225,15 +222,20 @@ class Chain:
 
     def step_size(self, state: State) -> float:
         """h."""
-        if self.plan.step_size is not None:
-            return self.plan.step_size
-        steady = FRACTION / math.sqrt(state.numbers["curvature"])
-        noise = state.numbers["noise"]
-        return min(steady, math.sqrt(2 * FRICTION * state.numbers["heat"] / noise)) if noise > 0 else steady
+        return self._tuned(state)[0] if self.plan.step_size is None else self.plan.step_size
 
     def friction(self, state: State) -> float:
         """C."""
-        return FRICTION / self.step_size(state) if self.plan.friction is None else self.plan.friction
+        if self.plan.friction is not None:
+            return self.plan.friction
+        return self._tuned(state)[1] / self.step_size(state)
+
+    def _tuned(self, state: State) -> tuple[float, float]:
+        """h and C h: the step that the curvature allows and the friction that its noise wants, or a smaller step."""
+        noise, heat = state.numbers["noise"], state.numbers["heat"]
+        h = FRACTION / math.sqrt(state.numbers["curvature"]) if self.plan.step_size is None else self.plan.step_size
+        rate = max(h * h * noise / (2 * heat), LEAST_FRICTION)
+        return (h, rate) if rate <= FRICTION else (math.sqrt(2 * FRICTION * heat / noise), FRICTION)
 
     def _tune(self, state: State, found: Slope) -> None:
         """A running mean of the noise and the curvature, which forgets the start."""
