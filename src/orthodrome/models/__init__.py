@@ -1,5 +1,1 @@
-"""Models with scikit-learn's interface."""
-
-from orthodrome.models.sam import SAM
-
-__all__ = ["SAM"]
+"""Models with scikit-learn's interface, one file each; `orthodrome` itself has their public names."""

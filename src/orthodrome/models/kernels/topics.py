@@ -80,11 +80,11 @@ def add_documents(gradient, indptr, indices, values, rows, weights, scale):  # t
         _scatter_row(gradient[k], indptr, indices, values, rows, weights, k, scale)
 
 
-@njit(parallel=True, **OPTIONS)
+@njit(**OPTIONS)
 def flow(x, v, time):  # type: ignore[no-untyped-def]
     """A, in place: great circles for the time; returns v.v of each topic."""
     squares = np.empty(x.shape[0])
-    for k in prange(x.shape[0]):
+    for k in range(x.shape[0]):
         squares[k] = _flow_row(x[k], v[k], time)
     return squares
 
@@ -109,11 +109,11 @@ def _open_stream(seed, step, topic):  # type: ignore[no-untyped-def]
     return state
 
 
-@njit(parallel=True, **OPTIONS)
+@njit(**OPTIONS)
 def normals_like(x, seed, step):  # type: ignore[no-untyped-def]
     """Standard normals of the shape of the topics, as `kick` draws them."""
     found = np.empty(x.shape, np.float32)
-    for k in prange(x.shape[0]):
+    for k in range(x.shape[0]):
         _noise(_open_stream(seed, step, k), np.empty((CHUNK, LANES), np.float32), found[k])
     return found
 
