@@ -2,6 +2,7 @@
 
 EXPERIMENTS: dict[str, str] = {
     "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
+    "gmc-volleyball": "orthodrome.experiments.gmc_volleyball",
     "integrator-rates": "orthodrome.experiments.integrator_rates",
     "sampler-table": "orthodrome.experiments.sampler_table",
     "sggmc-circle": "orthodrome.experiments.sggmc_circle",

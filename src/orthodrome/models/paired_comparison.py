@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 SPACES = ("auto", "sphere", "flat", "log-ratio")
 METHODS = ("hmc", "nuts", "random-walk")
+SMALL = 0.5
+"""Below this concentration strengths may underflow, and the square-root map has poles."""
 WALLS = 64
 """So many reflections in one flow, and the move is given up."""
 
@@ -49,7 +51,7 @@ class PairedComparison(BaseEstimator):
     """Strengths of players that sum to one, from a table of winners and losers.
 
     concentration: of the Dirichlet prior (alpha); a number, or one for each player
-    space: 'sphere', 'flat' or 'log-ratio'; 'auto': the sphere, or log-ratios if a concentration is below 1/2
+    space: 'log-ratio' (which 'auto' takes), 'sphere' or 'flat'
     method: 'hmc', 'nuts' or 'random-walk', all tuned in warm-up
     num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
     random_state: an int; progress: show a bar
@@ -88,14 +90,11 @@ class PairedComparison(BaseEstimator):
         concentration = prior(self.concentration, len(self.players_))
         _check_choice("space", self.space, SPACES)
         _check_choice("method", self.method, METHODS)
-        space = ("log-ratio" if concentration.min() < 0.5 else "sphere") if self.space == "auto" else self.space
+        space = "log-ratio" if self.space == "auto" else self.space
         law = target(self.comparisons_, concentration, space, self.dtype)
-        d = len(self.players_)
-        start = np.full(d, 1 / d, self.dtype)
-        start = start / start.sum()
         tree = sample(
             sampler_for(law, self.method),
-            {"strength": np.log(start) if space == "log-ratio" else start},
+            even_start(law, len(self.players_), self.dtype),
             seed=self.random_state,
             num_chains=self.num_chains,
             num_warmup=self.num_warmup,
@@ -104,7 +103,7 @@ class PairedComparison(BaseEstimator):
             dims={"strength": ["player"]},
             coords={"player": list(self.players_)},
         )
-        self.draws_ = _weights(tree) if space == "log-ratio" else tree
+        self.draws_ = with_weights(tree, law)
         strength = np.asarray(self.draws_["posterior"]["strength"], float)
         self.mean_, self.sd_ = strength.mean((0, 1)), strength.std((0, 1))
         return self
@@ -143,7 +142,10 @@ def prior(concentration: Any, players: int) -> NDArray[np.float64]:
 
 
 def target(comparisons: Comparisons, concentration: NDArray[np.float64], space: str, dtype: str) -> Any:
-    """The posterior on a simplex, for any sampler of ours: {"strength": p}, or log p in log-ratio coordinates."""
+    """The posterior on a simplex, for any sampler of ours: {"strength": p}.
+
+    In log-ratio coordinates with a concentration below 1/2 it is log p, since p itself may underflow.
+    """
     from orthodrome.manifolds.product import Product
 
     data = {
@@ -154,10 +156,21 @@ def target(comparisons: Comparisons, concentration: NDArray[np.float64], space: 
     spaces: dict[str, Manifold] = {
         "sphere": Simplex(),
         "flat": ReflectedSimplex(max_hits=WALLS),
-        "log-ratio": LogRatioSimplex(carry_logs=True),
+        "log-ratio": LogRatioSimplex(carry_logs=bool(np.min(concentration) < SMALL)),
     }
-    density = logdensity_of_logs if space == "log-ratio" else logdensity
+    density = logdensity_of_logs if in_logs(spaces[space]) else logdensity
     return Target(Product({"strength": spaces[space]}), density, data)
+
+
+def in_logs(space: Manifold) -> bool:
+    """Whether positions are log strengths."""
+    return isinstance(space, LogRatioSimplex) and space.carry_logs
+
+
+def even_start(law: Any, players: int, dtype: str) -> dict[str, Any]:
+    """Everybody equally strong."""
+    start = np.full(players, 1 / players, dtype)
+    return {"strength": np.log(start) if in_logs(law.manifold.factors["strength"]) else start / start.sum()}
 
 
 def logdensity(p: dict[str, Array], data: dict[str, Array]) -> Array:
@@ -182,10 +195,11 @@ def sampler_for(law: Any, method: str) -> Any:
     return (GeodesicHMC if method == "hmc" else GeodesicNUTS)(FullGradient(law))
 
 
-def _weights(tree: xarray.DataTree) -> xarray.DataTree:
+def with_weights(tree: xarray.DataTree, law: Any) -> xarray.DataTree:
     """Draws of log strengths as strengths."""
-    posterior = tree["posterior"].dataset
-    tree["posterior"].dataset = posterior.assign(strength=np.exp(posterior["strength"]))
+    if in_logs(law.manifold.factors["strength"]):
+        posterior = tree["posterior"].dataset
+        tree["posterior"].dataset = posterior.assign(strength=np.exp(posterior["strength"]))
     return tree
 
 
