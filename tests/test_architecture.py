@@ -16,7 +16,7 @@ GROUPS = [
     "splitting samplers recipe",
     "parallel convergence summaries diagnostics evidence draws doors files store memory fingerprint checkpoint progress run",
     "corpora models",
-    "plots report experiments cli",
+    "plots report topics experiments terminal cli_topics cli",
 ]
 LEVEL = {module: level for level, names in enumerate(GROUPS) for module in names.split()}
 

@@ -1,4 +1,4 @@
-"""The command line: `orthodrome demo`, `orthodrome reproduce`.
+"""The command line: `orthodrome demo`, `orthodrome topics`, `orthodrome reproduce`.
 
 An error is one clear line and a code that is not zero; a traceback only with `--debug`. JAX and everything heavy are
 imported inside the commands, so that `--help` answers at once.
@@ -6,18 +6,16 @@ imported inside the commands, so that `--help` answers at once.
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from orthodrome import cli_topics
 from orthodrome.errors import OrthodromeError
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from orthodrome.terminal import console, use_all_cores
 
 app = typer.Typer(
     name="orthodrome",
@@ -26,6 +24,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(cli_topics.app, name="topics")
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]
@@ -38,9 +38,16 @@ class Scale(enum.StrEnum):
     PAPER = "paper"
 
 
+class DemoJob(enum.StrEnum):
+    """What is demonstrated."""
+
+    TOPICS = "topics"
+    INSTRUMENTS = "instruments"
+
+
 Out = Annotated[Path, typer.Option(help="The folder to write to.")]
 Seed = Annotated[int, typer.Option(help="The seed of all randomness.")]
-Data = Annotated[Path | None, typer.Option(help="Where the data is, if the experiment needs any [or ORTHODROME_DATA].")]
+Data = Annotated[Path | None, typer.Option(help="Where the data is, if the experiment needs any (or ORTHODROME_DATA).")]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,13 +102,28 @@ def root(
 
 
 @app.command()
-def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
-    """The main job: a posterior on a product of four manifolds, then Fig. 4 of Byrne & Girolami. Under a minute."""
-    use_all_cores()
+def demo(
+    out: Out = Path("demo"),
+    seed: Seed = 0,
+    job: Annotated[DemoJob, typer.Option(help="topics: SAM; instruments: four manifolds at once.")] = DemoJob.TOPICS,
+) -> None:
+    """The main job: spherical topics of Python's own documentation, in at most two minutes."""
     from orthodrome.experiments.contract import prepare_folder
-    from orthodrome.experiments.two_instruments import show
 
     prepare_folder(out)
+    if job is DemoJob.TOPICS:
+        from orthodrome.topics.demo import demo as demonstrate
+
+        demonstrate(out / "topics", seed, console())
+    else:
+        two_instruments(out, seed)
+
+
+def two_instruments(out: Path, seed: int) -> None:
+    """A posterior on a product of four manifolds, then Fig. 4 of Byrne & Girolami."""
+    use_all_cores()
+    from orthodrome.experiments.two_instruments import show
+
     show(out, seed, console())
     reproduce_one("gmc-bvmf", "quick", seed, out, None, most=6)
 
@@ -181,21 +203,6 @@ def show_experiments() -> None:
         module = load(name)
         table.add_row(name, module.TITLE, module.PAPER, module.DATA or "none needed")
     console().print(table)
-
-
-def console() -> Console:
-    """Where tables go; wide enough for them when it is not a terminal."""
-    from rich.console import Console
-
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=120)
-
-
-def use_all_cores() -> None:
-    """Chains side by side on the machine's cores; where JAX has begun already, with the devices it has."""
-    from orthodrome import use_cores
-
-    with contextlib.suppress(OrthodromeError):
-        use_cores()
 
 
 if __name__ == "__main__":
