@@ -1,7 +1,7 @@
 """How well topics predict documents they have not seen, in two ways.
 
-`log_perplexity` is the authors' (erratum 3.6): T draws of theta from the prior, shared by all documents and all draws of
-the topics,
+`log_perplexity` is the authors' (erratum 3.6): T draws of theta from the prior, shared by all documents and all draws
+of the topics,
 
     -(1/D) sum_d log (1 / M T) sum_{m,n} exp(kappa1 v_d . vbar(beta_m, theta_n)) - log c_V(kappa1).
 

@@ -48,7 +48,7 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     proportion_warmup, proportion_draws, proportion_steps: of each document's theta in each gradient
     proportion_space: 'sphere' (square-root map) or 'flat' (reflections at the walls)
     rows: 'unit' (refuse other rows), 'normalize' (divide by their length) or 'counts' (make tf-idf)
-    variance_reduction: batches correct what is remembered of all documents (D x K numbers), instead of standing for them
+    variance_reduction: batches correct what is remembered of all documents (D x K numbers) instead of standing for it
     total_documents: D for `partial_fit`; None: the documents seen so far
     published: the settings of the paper's experiment, which heat the chain 100,000 times (for comparison)
     dtype: of the topics; random_state: an int, or None for a random one

@@ -5,9 +5,9 @@ Given draws theta_dn of every document's proportions the topics move, by leapfro
     f(beta) = log p(beta) + kappa1 sum_d mean_n cos(v_d, beta theta_dn).
 
 bGibbs has one draw per document and keeps it between iterations, as Gibbs' sampler must (erratum c-5): the proportions
-move given the topics, then the topics given the proportions, both exactly. apprMH (Appendix B) has several, drawn at the
-topics before the move and used in both energies, which leaves a term out: it is biased (erratum c-6). Everything is in
-float64: the energies are of the order of 1e7 and only their differences count.
+move given the topics, then the topics given the proportions, both exactly. apprMH (Appendix B) has several, drawn at
+the topics before the move and used in both energies, which leaves a term out: it is biased (erratum c-6). Everything is
+in float64: the energies are of the order of 1e7 and only their differences count.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A run of topic draws: warm-up, kept draws, progress, checkpoints; the same for every method.
 
 An engine has `begin(topics) -> State`, `draw(state, tune) -> report` (a NamedTuple of numbers; the state changes in
-place; tune is what is left of the warm-up, from 1 to 0), `exchange(documents, total)` and `seconds`. All random numbers follow from (seed, step), so a run that was cut
-anywhere goes on to the same numbers.
+place; tune is what is left of the warm-up, from 1 to 0), `exchange(documents, total)` and `seconds`. All random numbers
+follow from (seed, step), so a run that was cut anywhere goes on to the same numbers.
 """
 
 from __future__ import annotations

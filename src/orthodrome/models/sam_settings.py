@@ -35,8 +35,8 @@ def check_settings(model: Any) -> None:
             raise BadInput(f"{name} is {value!r}; it must be a positive number")
     if model.doc_topic_prior is not None and model.doc_topic_prior < 1:
         raise BadInput(
-            f"doc_topic_prior is {model.doc_topic_prior}; below 1 the density of the proportions has poles at the walls, "
-            "where Hamiltonian moves go wrong: use 1 or more"
+            f"doc_topic_prior is {model.doc_topic_prior}; below 1 the density of the proportions has poles at the "
+            "walls, where Hamiltonian moves go wrong: use 1 or more"
         )
 
 

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 @dataclass
 class State:
-    """position: topics (K, V); velocity: of the topics; proportions: of the documents (D, K), or none; extra: what a method remembers."""
+    """position: topics (K, V); velocity: of the topics; proportions: of the documents (D, K), or none.
+
+    extra: what else a method remembers
+    """
 
     position: NDArray[np.floating]
     velocity: NDArray[np.floating]

@@ -94,8 +94,8 @@ class Store:
         different = [f"{name} {then.get(name)} then, {now[name]} now" for name in now if then.get(name) != now[name]]
         if different:
             raise CheckpointError(
-                f"the checkpoint in {self.folder} is of another run: {'; '.join(different)}. Use the same settings to go "
-                "on, or another folder for a new run"
+                f"the checkpoint in {self.folder} is of another run: {'; '.join(different)}. Use the same settings to "
+                "go on, or another folder for a new run"
             )
 
     def due(self) -> bool:
@@ -109,8 +109,8 @@ class Store:
             self._write(run)
         except OSError as error:
             raise CheckpointError(
-                f"could not write the checkpoint in {self.folder}: {error.strerror or error}; what it had is still valid: "
-                "make room and fit again with the same folder"
+                f"could not write the checkpoint in {self.folder}: {error.strerror or error}; what it had is still "
+                "valid: make room and fit again with the same folder"
             ) from error
         self.last = time.monotonic()
         self.cost = self.last - began
