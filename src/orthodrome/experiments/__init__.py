@@ -4,6 +4,8 @@ EXPERIMENTS: dict[str, str] = {
     "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
     "gmc-volleyball": "orthodrome.experiments.gmc_volleyball",
     "integrator-rates": "orthodrome.experiments.integrator_rates",
+    "sam-20news": "orthodrome.experiments.sam_20news",
+    "sam-wiki": "orthodrome.experiments.sam_wiki",
     "sampler-table": "orthodrome.experiments.sampler_table",
     "sggmc-circle": "orthodrome.experiments.sggmc_circle",
     "sggmc-mixture": "orthodrome.experiments.sggmc_mixture",
