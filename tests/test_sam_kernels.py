@@ -18,7 +18,7 @@ from orthodrome import special, splitting
 from orthodrome.manifolds import Sphere
 from orthodrome.models.bessel import log_constant, mean_length
 from orthodrome.models.computing import computing
-from orthodrome.models.evaluation import annealed_log_density, cosine, log_perplexity
+from orthodrome.models.evaluation import annealed_gap, annealed_log_density, cosine, draw_around, log_perplexity
 from orthodrome.models.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
 from orthodrome.models.sam_batch import Memory, look, slope, whole
 from orthodrome.models.sam_documents import Documents, corpus_mean, read_documents
@@ -229,6 +229,21 @@ def test_annealed_density_is_exact_and_the_published_one_is_biased() -> None:
     assert exact - 0.25 < annealed.mean() < exact + 0.05  # a lower bound on average
     published = np.mean([-log_perplexity(law, documents, topics[None], 5, seed) for seed in range(20)])
     assert published < exact - 0.5
+
+
+def test_the_gap_of_the_annealed_density_is_measured() -> None:
+    """Bounds from both sides meet as the ladder grows."""
+    topics = unit_rows(np.random.default_rng(0).standard_normal((3, 6)))
+    law = Law(unit_rows(topics.sum(axis=0)[None])[0], 10.0, 10.0, 200.0, 2.0)
+    (coarse, _), (fine, error) = (annealed_gap(law, topics, num_temperatures=n) for n in (15, 300))
+    assert -4 * error < fine < 0.5 < coarse
+
+
+def test_draws_around_a_centre() -> None:
+    """von Mises-Fisher: the mean of the cosine is the Bessel ratio."""
+    centres = np.tile(np.eye(20)[:1], (20_000, 1))
+    along = draw_around(centres, 30.0, np.random.default_rng(0))[:, 0]
+    assert abs(along.mean() - mean_length(20, 30.0)) < 4 * along.std() / math.sqrt(20_000)
 
 
 def test_flow_keeps_the_sphere_in_float32() -> None:

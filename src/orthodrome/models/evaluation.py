@@ -99,6 +99,57 @@ def anneal(
     return weights, theta
 
 
+def anneal_down(law: Law, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int) -> Reals:
+    """The same path backwards from posterior draws: log weights that are too high on average, not too low."""
+    weights, items = np.zeros(len(b)), np.arange(len(b), dtype=np.uint64)
+    sweep = Sweep(1, 0, 5, False)
+    for i in range(len(ladder) - 1, 0, -1):
+        kappa, alpha = ladder[i] * law.document_concentration, law.doc_topic_prior
+        theta = draw_proportions(gram, b, theta, kappa, alpha, steps[i - 1], sweep, seed, i, items).last
+        weights += (ladder[i] - ladder[i - 1]) * law.document_concentration * cosine(gram, b, theta)
+    return weights
+
+
+def annealed_gap(
+    law: Law, topics: Reals, *, num_documents: int = 64, num_temperatures: int = NUM_TEMPERATURES, seed: int = 0
+) -> tuple[float, float]:
+    """How far the annealed log density can be off: the mean of upper - lower bound, and its standard error.
+
+    On documents drawn from the model at these topics, whose true proportions are exact draws of their posterior.
+    """
+    rng = np.random.default_rng(seed)
+    theta = rng.dirichlet(np.full(topics.shape[0], law.doc_topic_prior), num_documents)
+    centres = theta @ topics.astype(np.float64)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    rows = draw_around(centres, law.document_concentration, rng)
+    b, gram = (rows @ topics.T.astype(np.float64)).astype(topics.dtype), gram_of(topics)
+    ladder = temperatures(num_temperatures)
+    steps = pilot_steps(law, gram, b, ladder, rng)
+    begin = rng.dirichlet(np.full(topics.shape[0], law.doc_topic_prior), num_documents).astype(topics.dtype)
+    below = anneal(law, gram, b, begin, ladder, steps, seed)[0]
+    above = anneal_down(law, gram, b, theta.astype(topics.dtype), ladder, steps, seed + 1)
+    return float(np.mean(above - below)), float(np.std(above - below) / math.sqrt(num_documents))
+
+
+def draw_around(centres: Reals, concentration: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """One von Mises-Fisher draw around each row (Wood 1994)."""
+    count, dimension = centres.shape
+    m = dimension - 1
+    ratio = m / (2 * concentration + math.sqrt(4 * concentration**2 + m**2))
+    point = (1 - ratio) / (1 + ratio)
+    level = concentration * point + m * math.log(1 - point**2)
+    along = np.full(count, np.nan)
+    while np.isnan(along).any():
+        z = rng.beta(m / 2, m / 2, count)
+        trial = (1 - (1 + ratio) * z) / (1 - (1 - ratio) * z)
+        taken = concentration * trial + m * np.log(1 - point * trial) - level >= np.log(rng.random(count))
+        along = np.where(np.isnan(along) & taken, trial, along)
+    side = rng.standard_normal(centres.shape)
+    side -= centres * np.sum(side * centres, axis=1, keepdims=True)
+    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    return along[:, None] * centres + np.sqrt(1 - along**2)[:, None] * side
+
+
 def pilot_steps(law: Law, gram: Reals, b: Reals, ladder: Reals, rng: np.random.Generator) -> NDArray[np.float64]:
     """Step sizes for the rungs, from a few documents, so that the moves of the rest depend on nothing random."""
     size = b.shape[1]

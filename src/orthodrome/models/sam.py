@@ -58,6 +58,8 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     every topic draw), temperature_, acceptance_, step_size_, seconds_ (time in proportions, gradient and update).
     """
 
+    seed_: int
+
     def __init__(
         self,
         n_components: int = 20,
@@ -122,7 +124,8 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         documents = self._begin(X)
         if checkpoint is not None and self.random_state is None:
-            self.seed_ = read_seed(Path(checkpoint)) or self.seed_
+            saved = read_seed(Path(checkpoint))
+            self.seed_ = self.seed_ if saved is None else saved
         run = Run(engine_of(self, self.law_, documents, self.seed_), self._schedule(), self.dtype)
         with computing(self.n_jobs):
             run.start(lambda: self._first_topics(documents))
@@ -222,14 +225,13 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         given = (self.corpus_concentration, self.topic_concentration, self.document_concentration)
         chosen = [float(default if value is None else value) for value, default in zip(given, defaults, strict=True)]
         alpha = 10.0 if self.doc_topic_prior is None else float(self.doc_topic_prior)
-        self.law_ = Law(corpus_mean(documents), *chosen, alpha)
+        self.law_ = Law(corpus_mean(documents), chosen[0], chosen[1], chosen[2], alpha)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return documents
 
     def _documents(self, X: Any, *, reset: bool) -> Documents:
-        table = validate_data(
-            self, X, accept_sparse="csr", reset=reset, dtype=[np.float64, np.float32], ensure_min_features=2
-        )
+        settings = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_features": 2 if reset else 1}
+        table = validate_data(self, X, reset=reset, **settings)
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
     def _schedule(self) -> tuple[int, int, int]:

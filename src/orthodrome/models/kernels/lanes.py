@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.core.datamodel import PrimitiveModel, register_default
 from numba.core.imputils import lower_builtin
