@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ import pytest
 from jax import Array
 from scipy import stats
 
+from orthodrome import sample
 from orthodrome.doors import check_sampler
 from orthodrome.errors import BadInput
 from orthodrome.gradients import (
@@ -318,6 +320,21 @@ def test_a_stream_feeds_a_sampler_and_its_end_is_named() -> None:
     for i in range(3):
         other, _ = again.step(jax.random.key(i), other)
     np.testing.assert_array_equal(other.position, state.position)
+
+
+def test_a_stream_resumes_from_a_checkpoint_or_says_why_not(tmp_path: Path) -> None:
+    """A function of the batch's number goes on to the same draws; an iterator, which would begin again, is refused."""
+    target = line()
+    batches = [jax.tree.map(lambda a, i=i: a[5 * i : 5 * i + 5], target.data) for i in range(8)]
+    inner = SGGMC(BatchGradient(Posterior(Euclidean(), line_prior, line_likelihood, batches[0]), num_data=40), 0.005, 1.0)
+    numbered, short = Streamed(inner, lambda i: batches[i % 8]), {"seed": 0, "num_chains": 2, "num_warmup": 3}
+    go = lambda sampler, count, **more: sample(sampler, jnp.ones(3), num_draws=count, progress=False, **short, **more)
+    whole = go(numbered, 9)
+    go(numbered, 4, checkpoint=tmp_path / "a")
+    resumed = go(numbered, 9, checkpoint=tmp_path / "a")
+    np.testing.assert_array_equal(resumed["posterior"]["x"], whole["posterior"]["x"])
+    with pytest.raises(BadInput, match="an iterator cannot go back"):
+        go(Streamed(inner, iter(batches)), 4, checkpoint=tmp_path / "b")
 
 
 @pytest.mark.parametrize(

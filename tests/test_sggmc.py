@@ -19,6 +19,7 @@ import exact_draws as exact
 from orthodrome import splitting
 from orthodrome.doors import check_sampler
 from orthodrome.errors import BadInput
+from orthodrome.experiments.circle_words import exact_mean, kept_mean
 from orthodrome.gradients import FullGradient, GivenNoise, MatrixFriction, Minibatch, NoisyGradient
 from orthodrome.manifolds import Euclidean, Positive, Product, Sphere
 from orthodrome.pytree import pytree
@@ -86,6 +87,18 @@ def test_second_order_on_the_sphere(order: str) -> None:
     slope_error = np.hypot(error[0] / bias[0], error[1] / bias[1]) / np.log(2)
     assert slope_error < 0.2, (bias, error)
     assert slope > 1.8 - 2 * slope_error and abs(slope - 2) < 0.25 + 3 * slope_error, (bias, slope, slope_error)
+
+
+@pytest.mark.parametrize("order", ["ABOBA", "AUKUA"])
+def test_the_law_that_a_word_keeps_on_the_circle(order: str) -> None:
+    """E x_0 at a long step is what the grid says (`circle_words`), whose slope is an experiment's claim; to 0.004, a
+    sixth of the bias."""
+    start = jnp.asarray(exact.von_mises_fisher(np.random.default_rng(0), 50_000, 2, KAPPA), jnp.float32)
+    sampler = SGGMC(FullGradient(Target(Sphere(), vmf)), 0.8, 1.0, order=order)
+    mean, se = mean_and_error(run(sampler, jax.random.key(1), start, 40, first_coordinate))
+    kept = kept_mean(order, 0.8, kappa=KAPPA)
+    assert mean[0] == pytest.approx(kept, abs=0.004) and se[0] < 0.001
+    assert abs(kept - exact_mean(KAPPA)) > 0.02
 
 
 # --- noise of known V ------------------------------------------------------------------------------------------------

@@ -44,6 +44,8 @@ def test_claims_can_fail() -> None:
     assert not any(claim.holds for claim in sggmc_mixture.claims(truth, wrong, 1.5, 1.0, 0.5))
     flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in (10, 100, 1000, 10_000)]
     assert not any(claim.holds for claim in integrator_rates.claims("ABOBA", flat))
+    first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2)]
+    assert not integrator_rates.sphere_claim("ABOBA", first_order).holds
     assert not any(claim.holds for claim in sampler_table.claims("SGGMC", (False, False, None, 1.0)))
 
 

@@ -2,7 +2,8 @@
 
 A sampler may have a method `supports(manifold) -> str | None`: why it cannot work there, and what to use instead. A
 sampler or an estimator may have `problem() -> str | None`: what is wrong with its own settings, and
-`problem_at(position)`: what is wrong at the start.
+`problem_at(position)`: what is wrong at the start. One that cannot go on from a checkpoint says why in
+`resume_problem()`.
 """
 
 from __future__ import annotations
@@ -65,6 +66,14 @@ def check_sampler(sampler: Any, positions: Tree) -> None:
         _check_step(settings.get("step_size"), one, manifold)
         _check_count("num_steps", settings.get("num_steps"))
         _check_batch(settings.get("batch_size"), density_of(sampler))
+
+
+def check_resumable(sampler: Any) -> None:
+    """Whether a run that was cut short can see again what it saw."""
+    for part in parts(sampler):
+        hook = getattr(type(part), "resume_problem", None)
+        if hook is not None and (problem := hook(part)) is not None:
+            raise BadInput(f"{type(part).__name__} with a checkpoint: {problem}")
 
 
 def _check_count(name: str, value: Any) -> None:

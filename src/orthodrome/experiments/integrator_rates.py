@@ -5,7 +5,9 @@
 for an integrator of order K after L steps, with the step h ~ L^(-1/(K+1)), or L^(-1/(2K+1)), that balances the
 integrator's error h^K with the memory of the start 1/(L h), or with the variance 1/(L h). Here the rates are slopes:
 x^2 of a standard Gaussian, by exact linear algebra (`linear_words`), for the words OBA (K = 1), ABOBA and AUKUA (K =
-2). The functional has a bias under each of them; KAUAK has none for it, and is measured by v^2 in the tests.
+2). The functional has a bias under each of them; KAUAK has none for it. On the sphere, therefore, another one: the
+first coordinate x_0 of the position under a von Mises law. Its bias in the law that a word keeps is computed on a grid
+(`circle_words`) and falls as h^2 for ABOBA and for KAUAK.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome.experiments.circle_words import exact_mean, kept_mean
 from orthodrome.experiments.contract import Claim, Context
 from orthodrome.experiments.linear_words import mean_of_average, stationary, variance_of_average, word
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
@@ -28,6 +31,8 @@ ORDERS = {"OBA": 1, "ABOBA": 2, "AUKUA": 2}
 START = {"OBA": 2.0, "ABOBA": 0.0, "AUKUA": 2.0}
 """Where x starts: on the side of its bias, so that the two errors add up and the slope is that of their sum."""
 TOLERANCE = 0.05
+KAPPA, SPHERE_STEPS, LEAST = 3.0, (0.4, 0.2, 0.1), 1.8
+"""The von Mises law on the circle, the steps there, and the slope in the step that a second-order word must have."""
 
 Reals = NDArray[np.float64]
 
@@ -36,9 +41,26 @@ def run(context: Context) -> list[Claim]:
     """Slopes over several decades of L."""
     lengths = np.geomspace(1e3, context.pick(quick=1e6, paper=1e8), 10).round().astype(int)
     rows = [row for order in ORDERS for row in measure(order, lengths)]
+    sphere = [row for order in ("ABOBA", "KAUAK") for row in on_the_sphere(order)]
     context.save_table("rates", rows)
-    context.save_figure(figure(rows), "rates")
-    return [claim for order in ORDERS for claim in claims(order, rows)]
+    context.save_table("sphere", sphere)
+    context.save_figure(figure(rows, sphere), "rates")
+    rates = [claim for order in ORDERS for claim in claims(order, rows)]
+    return rates + [sphere_claim(order, sphere) for order in ("ABOBA", "KAUAK")]
+
+
+def on_the_sphere(order: str) -> list[dict[str, Any]]:
+    """The bias of E x_0 at every step."""
+    exact = exact_mean(KAPPA)
+    return [{"order": order, "step_size": h, "bias": abs(kept_mean(order, h) - exact)} for h in SPHERE_STEPS]
+
+
+def sphere_claim(order: str, rows: list[dict[str, Any]]) -> Claim:
+    """Second order on the sphere."""
+    mine = [row for row in rows if row["order"] == order]
+    found = float(np.polyfit(np.log([r["step_size"] for r in mine]), np.log([r["bias"] for r in mine]), 1)[0])
+    text = f"{order} on the sphere: slope in the step of the bias of E x_0 under a von Mises law (kappa = {KAPPA:g})"
+    return Claim(f"sphere-{order}", text, 2.0, found, found >= LEAST)
 
 
 def measure(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
@@ -78,11 +100,11 @@ def claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
     ]
 
 
-def figure(rows: list[dict[str, Any]]) -> Any:
-    """Both errors against the number of steps."""
-    drawing, axes = new_figure(1, 2, size=(8.0, 3.2))
+def figure(rows: list[dict[str, Any]], sphere: list[dict[str, Any]]) -> Any:
+    """Both errors against the number of steps; the bias on the sphere against the step."""
+    drawing, axes = new_figure(1, 3, size=(11.0, 3.2))
     colors = dict(zip(ORDERS, (ORANGE, BLUE, GREEN), strict=True))
-    for axis, column in zip(axes[0], ("bias", "mean_square_error"), strict=True):
+    for axis, column in zip(axes[0, :2], ("bias", "mean_square_error"), strict=True):
         for order, color in colors.items():
             mine = [row for row in rows if row["order"] == order]
             axis.loglog(
@@ -93,5 +115,11 @@ def figure(rows: list[dict[str, Any]]) -> Any:
             )
         axis.set(xlabel="steps L", title=column.replace("_", " "))
         axis.grid(color=GREY, alpha=0.2)
+    for order, color in (("ABOBA", BLUE), ("KAUAK", ORANGE)):
+        mine = [row for row in sphere if row["order"] == order]
+        axes[0, 2].loglog([r["step_size"] for r in mine], [r["bias"] for r in mine], "o-", color=color, label=order)
+    axes[0, 2].set(xlabel="step size h", title="bias of $x_0$ on the sphere")
+    axes[0, 2].grid(color=GREY, alpha=0.2)
+    axes[0, 2].legend(frameon=False, fontsize=8)
     axes[0, 0].legend(frameon=False, fontsize=8)
     return drawing

@@ -107,6 +107,7 @@ def open_checkpoint(
     """The checkpoint of this run, if one is wanted."""
     if folder is None or not isinstance(held, DiskDraws):
         return None
+    doors.check_resumable(setup.sampler)
     settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
     identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)
     return Checkpoint(Path(folder), every, identity, held)

@@ -54,6 +54,16 @@ class Streamed:
             return f"{type(self.sampler).__name__} inside has no step_size; nothing is learnt from a stream: set it"
         return None
 
+    def expected_temperature(self, position: Tree) -> Array:
+        """That of the sampler inside."""
+        return self.sampler.expected_temperature(position)
+
+    def resume_problem(self) -> str | None:
+        """An iterator cannot go back to where a checkpoint was."""
+        if callable(self.stream):
+            return None
+        return "an iterator cannot go back to its place; give a function of the batch's number, stream(i) -> batch"
+
     def init(self, position: Tree, key: Array | None = None) -> StreamedState:
         """At an embedded position."""
         return StreamedState(_init(self.sampler, position, key), jnp.zeros((), jnp.int32))
