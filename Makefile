@@ -34,7 +34,7 @@ $(VENV)/.docs: $(STAMP)
 
 install: $(STAMP) ## make .venv with the package and the test tools
 
-demo: $(STAMP) ## run the main job: under a minute, figures in demo/
+demo: $(STAMP) ## run the main job: at most two minutes, figures in demo/
 	@$(BIN)/orthodrome demo --out demo
 
 lint: $(STAMP)

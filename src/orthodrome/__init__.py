@@ -11,6 +11,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from orthodrome.corpora import Corpus as Corpus
+    from orthodrome.corpora import batches as batches
+    from orthodrome.corpora import python_docstrings as python_docstrings
+    from orthodrome.corpora import read_corpus as read_corpus
+    from orthodrome.corpora import tfidf as tfidf
+    from orthodrome.corpora import weigh_texts as weigh_texts
+    from orthodrome.corpora import wikipedia_set as wikipedia_set
     from orthodrome.densities import BallTruncatedNormal as BallTruncatedNormal
     from orthodrome.densities import Bingham as Bingham
     from orthodrome.densities import BinghamVonMisesFisher as BinghamVonMisesFisher
@@ -152,6 +159,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "check_sde check_kernel simulation_based_calibration complete_by_fourier complete_in_plane"
     },
     "models": {"models.sam": "SAM", "models.paired_comparison": "PairedComparison"},
+    "corpora": {"corpora": "Corpus read_corpus python_docstrings wikipedia_set tfidf batches weigh_texts"},
     "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},
     "diagnostics": {"diagnostics": "summary diagnose", "evidence": "log_evidence"},
     "errors": {

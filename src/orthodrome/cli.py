@@ -15,7 +15,7 @@ import typer
 
 from orthodrome import cli_topics
 from orthodrome.errors import OrthodromeError
-from orthodrome.terminal import console, use_all_cores
+from orthodrome.terminal import console, let_threads_sleep, use_all_cores
 
 app = typer.Typer(
     name="orthodrome",
@@ -112,6 +112,7 @@ def demo(
 
     prepare_folder(out)
     if job is DemoJob.TOPICS:
+        let_threads_sleep()
         from orthodrome.topics.demo import demo as demonstrate
 
         demonstrate(out / "topics", seed, console())

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from orthodrome.terminal import console
+from orthodrome.terminal import console, let_threads_sleep
 
 app = typer.Typer(
     help="Spherical topics (SAM): fit them to a corpus, go on after a kill, look at them.", no_args_is_help=True
@@ -76,6 +76,7 @@ def fit(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Fit SAM to a corpus: draws, state, topic keys, document topics and figures in OUTPUT."""
+    let_threads_sleep()
     from orthodrome.topics import fit as topics
     from orthodrome.topics.job import Job
 
@@ -111,6 +112,7 @@ def fit(
 @app.command()
 def resume(folder: Folder, quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False) -> None:
     """Go on with a fit that was stopped or killed, to the same numbers as if it had not been."""
+    let_threads_sleep()
     from orthodrome.topics import fit as topics
 
     topics.resume(folder, console(), progress=not quiet)
