@@ -19,8 +19,9 @@ from orthodrome.models.evaluation import draw_around
 from orthodrome.models.sam_documents import Documents, corpus_mean, read_documents
 from orthodrome.models.sam_exact import ExactChain
 from orthodrome.models.sam_law import Law, unit_rows
+from orthodrome.models.sam_proportions import Sweep
 from orthodrome.models.sam_settings import METHODS
-from orthodrome.models.sam_stochastic import Chain
+from orthodrome.models.sam_stochastic import Chain, Plan
 
 SMALL: dict[str, Any] = {"dtype": "float64", "n_jobs": 1, "random_state": 0}
 WORDS, TOPICS, NUM_DOCUMENTS = 20, 3, 8
@@ -80,6 +81,43 @@ def test_block_gibbs_stays_in_the_joint_law() -> None:
     assert np.all(np.abs(z) < 4), z
     wrong = Law(law.mean, 30.0, 20.0, 60.0 * 1.3, 2.0)
     assert np.any(np.abs(stay_in_the_joint(law, wrong, "gmc-bgibbs", repeats=80, num_draws=4)) > 4)
+
+
+def thermostat_bias(law: Law, step_size: float, repeats: int = 80) -> tuple[float, float]:
+    """How far gSGNHT moves the mean angle between topics away from the law, after a time of 5, and its error."""
+    rng, changes = np.random.default_rng(1), []
+    plan = Plan(
+        batch_size=NUM_DOCUMENTS,
+        num_steps=5,
+        step_size=step_size,
+        friction=5.0,
+        thermostat=True,
+        thermostat_mass=1.0,
+        reuse_batch=False,
+        compensate=False,
+        sweep=Sweep(2, 4, 5, False),
+        proportion_step=0.1,
+        warm_start=True,
+        remember=False,
+    )
+    for r in range(repeats):
+        topics, theta, documents = joint_draw(law, rng)
+        chain = Chain(law, documents, plan, r)
+        state = chain.begin(topics)
+        for _ in range(round(1 / step_size)):
+            chain.draw(state, 0.0)
+        before, after = (summaries(law, x, theta, documents)[1] for x in (topics, state.position))
+        changes.append(after - before)
+    return float(np.mean(changes)), float(np.std(changes) / math.sqrt(repeats))
+
+
+def test_thermostat_is_of_second_order() -> None:
+    """From exact joint draws: a step of 0.2 leaves a bias that 0.1 quarters and 0.05 hides in its error of 0.02."""
+    law = small_law()
+    (large, _), (half, error), (quarter, last) = (thermostat_bias(law, h) for h in (0.2, 0.1, 0.05))
+    assert large > 10 * error
+    assert abs(half - large / 4) < 4 * error
+    assert abs(quarter) < 4 * last
 
 
 @pytest.mark.slow
