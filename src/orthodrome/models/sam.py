@@ -143,13 +143,14 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
         """One more topic draw (or step of the optimiser) from these documents, which stand for `total_documents`."""
         if not hasattr(self, "run_"):
-            documents = self._begin(X)
+            again = hasattr(self, "draws_")
+            documents = self._documents(X, reset=False) if again else self._begin(X)
             self.seen_ = documents.count
             self.run_ = Run(
                 engine_of(self, self.law_, documents, self.seed_, self._total()), self._schedule(), self.dtype
             )
             with computing(self.n_jobs):
-                self.run_.start(lambda: self._first_topics(documents))
+                self.run_.start(lambda: self.draws_[-1].copy() if again else self._first_topics(documents))
         else:
             documents = self._documents(X, reset=False)
             self.seen_ += documents.count
@@ -214,6 +215,7 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _begin(self, X: Any) -> Documents:
         """Settings and data checked, the law fixed, the seed chosen."""
         check_settings(self)
+        self.__dict__.pop("run_", None)
         documents = self._documents(X, reset=True)
         if self.n_components > documents.num_words:
             warnings.warn(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,17 @@ def draw_proportions(
         draws,
     )
     return Drawn(draws, last, acceptance)
+
+
+def tuned_step(gram: Reals, b: Reals, kappa: float, alpha: float, sweep: Sweep, seed: int) -> float:
+    """A step size with an acceptance near 0.8 for documents like these, by thirty short tries."""
+    count = b.shape[1]
+    start, items = first_guess(gram, b), np.arange(len(b), dtype=np.uint64)
+    log_step, short = math.log(0.25 / math.sqrt(4 * alpha * count + kappa)), replace(sweep, burn_in=3, kept=0)
+    for i in range(30):
+        drawn = draw_proportions(gram, b, start, kappa, alpha, math.exp(log_step), short, seed, i, items)
+        start, log_step = drawn.last, log_step + (float(drawn.acceptance.mean()) - 0.8) / (1 + i / 10)
+    return math.exp(log_step)
 
 
 def by_document(draws: Reals, count: int, size: int) -> Reals:

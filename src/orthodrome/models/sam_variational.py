@@ -8,7 +8,6 @@ projected gradient, and the closed form of mt. 'stovi' mixes the new mut with th
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from orthodrome.models.kernels.topics import add_documents, inner_products
 from orthodrome.models.kernels.variational import ascend_documents, document_statistics
 from orthodrome.models.sam_documents import Documents
 from orthodrome.models.sam_law import Law, Reals, unit_rows
+from orthodrome.models.sam_proportions import Sweep, gram_of, tuned_step
 from orthodrome.models.sam_state import State
 from orthodrome.models.timing import Timed
 
@@ -45,6 +45,7 @@ class Ascent(Timed):
         self.batch_size = documents.count if model.batch_size is None else min(model.batch_size, documents.count)
         self.length = mean_length(law.num_words, law.topic_concentration)
         self.corpus_length = mean_length(law.num_words, law.corpus_concentration)
+        self.sweep = Sweep(3, 0, model.proportion_steps, model.proportion_space == "flat")
         self.exchange(documents, total)
 
     def exchange(self, documents: Documents, total: int) -> None:
@@ -52,9 +53,11 @@ class Ascent(Timed):
         self.documents, self.total = replace(documents, values=documents.values.astype(np.float64)), total
 
     def proportion_step(self, state: State) -> float:
-        """For `proportions` after the fit: a step for the proportions' moves at these concentrations."""
-        count, law = state.position.shape[0], self.law
-        return 0.25 / math.sqrt(4 * law.doc_topic_prior * count + law.document_concentration)
+        """For `proportions` after the fit: tuned on some of the documents."""
+        rows = np.arange(0, self.documents.count, max(1, self.documents.count // 64))
+        b, law = self._products(state.position, rows), self.law
+        settings = (law.document_concentration, law.doc_topic_prior, self.sweep, self.seed)
+        return tuned_step(gram_of(state.position), b, *settings)
 
     def begin(self, topics: Reals) -> State:
         """mut and mt positive, at by the cosines."""
