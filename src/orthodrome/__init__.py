@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Simplex as Simplex
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
+    from orthodrome.models.network_eigenmodel import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.paired_comparison import PairedComparison as PairedComparison
     from orthodrome.models.sam import SAM as SAM
     from orthodrome.parallel import use_cores as use_cores
@@ -158,7 +159,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "recipe": "Recipe MatrixFree Euler SemiImplicit Symmetric ExactDivergence ProbedDivergence check_recipe "
         "check_sde check_kernel simulation_based_calibration complete_by_fourier complete_in_plane"
     },
-    "models": {"models.sam": "SAM", "models.paired_comparison": "PairedComparison"},
+    "models": {
+        "models.sam": "SAM",
+        "models.paired_comparison": "PairedComparison",
+        "models.network_eigenmodel": "NetworkEigenmodel",
+    },
     "corpora": {"corpora": "Corpus read_corpus python_docstrings wikipedia_set tfidf batches weigh_texts"},
     "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},
     "diagnostics": {"diagnostics": "summary diagnose", "evidence": "log_evidence"},
