@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, OVERHEAD, Curve, best, effective
+from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, OVERHEAD, Curve, best, effective, stuck
 
 
 def turned_gaussian(mean: float, sd: float, angle: float) -> Curve:
@@ -53,3 +53,15 @@ def test_half_a_period_is_not_taken_for_mixing_wherever_the_mean_is(mean: float)
 def test_a_coordinate_that_does_not_move_is_slow_not_undefined() -> None:
     found = effective(np.zeros(1), [np.ones(1), np.zeros(1), np.full(1, 2.0)], np.zeros((1, 3, 1)))
     assert 0 < found[0] < 1e-5
+
+
+def two_modes(local: float, angle: float) -> np.ndarray:
+    """Half the squared jumps of a coordinate of variance one that turns within its modes, of variance `local`."""
+    return local * (1 - np.cos(np.outer(FACTORS, np.arange(1, LONGEST + 1)) * angle))
+
+
+def test_a_coordinate_with_modes_has_no_say() -> None:
+    fast, modes, slow = two_modes(1.0, 0.4), two_modes(0.01, 0.4), two_modes(1.0, 0.005)
+    jumps, visits = np.stack([fast, modes, slow], axis=-1), np.ones((len(FACTORS), LONGEST))
+    assert stuck(np.ones(3), jumps, visits).tolist() == [False, True, False]
+    assert stuck(np.ones(1), jumps[..., 1:2], visits).tolist() == [False], "somebody must decide"

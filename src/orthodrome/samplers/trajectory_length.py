@@ -14,6 +14,9 @@ counts (the error of the standard deviation s is that of s^2 over 2 s). Unlike a
 (ChEES: the squared distance from the mean) it sees antithetic moves, which are worth having; and looking at both
 together it sees the spread that an antithetic move does not mix, also where x^2 is nearly linear in x.
 
+A coordinate between whose modes no trajectory goes (`stuck`) has no say: all lengths are equally hopeless for it, and
+its noise would choose for the others.
+
 Every transition of the warm-up is itself exact: it ends at a number of steps chosen beforehand and has its
 Metropolis test there.
 """
@@ -121,12 +124,15 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
     is the mixture of their J, so every range of lengths a..b is scored from the same sums.
     """
     jumps, visits, powers = (np.asarray(a, np.float64) for a in curve[1:4])
+    jumps = jumps / np.maximum(visits, 1)[..., None, None]
     mean, *covariance = _moments(powers / max(1.0, float(curve.draws)))
+    judged = ~stuck(covariance[0], jumps[:, :, 0] / 2, visits)
+    mean, covariance, jumps = mean[judged], [c[judged] for c in covariance], jumps[..., judged]
     first, last = np.array([(a, b) for a in range(LONGEST) for b in range(a, min(LONGEST, 4 * (a + 1)))]).T
     cost = 1 + (first + last) / 2 + OVERHEAD
     top, chosen = 0.0, (1.0, 0, 0)
     for factor, jump, seen in zip(FACTORS, jumps, visits, strict=True):
-        sums = np.cumsum(np.concatenate([np.zeros_like(jump[:1]), jump / np.maximum(seen, 1)[:, None, None]]), axis=0)
+        sums = np.cumsum(np.concatenate([np.zeros_like(jump[:1]), jump]), axis=0)
         averages = (sums[last + 1] - sums[first]) / (last - first + 1)[:, None, None]
         score = np.where(seen[last] > 0, effective(mean, covariance, averages) / cost, 0)
         if score.max() > top:
@@ -151,6 +157,17 @@ def effective(mean: np.ndarray, covariance: list[np.ndarray], jumps: np.ndarray)
     of_spread = 2 * (c12**2 * j22 - 2 * c12 * c22 * j12 + c22**2 * j11) / determinant - c22
     inefficiency = np.maximum(of_mean / c11, of_spread / (4 * c11**2))
     return 1 / np.maximum(np.max(inefficiency, axis=-1), 1 / MOST)
+
+
+def stuck(variance: np.ndarray, jumps: np.ndarray, visits: np.ndarray) -> np.ndarray:
+    """The coordinates that no trajectory moves by half their variance, and longer ones no further than short ones.
+
+    jumps: (step size, length, coordinate). Where that is true of all coordinates, none is called stuck.
+    """
+    half = max(1, np.count_nonzero(visits.max(axis=0)) // 2)
+    early, late = jumps[:, :half].max(axis=(0, 1)), jumps[:, half:].max(axis=(0, 1), initial=0)
+    found = (np.maximum(early, late) < variance / 2) & (early > 0.7 * late)
+    return found & ~np.all(found)
 
 
 def _moments(powers: np.ndarray) -> tuple[np.ndarray, ...]:
