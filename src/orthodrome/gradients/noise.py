@@ -74,12 +74,17 @@ def injected_noise(key: Array, h: Tree, friction: Any, noise: Any, like: Tree) -
     h: the tree of steps (see `steps.per_leaf`); friction, noise: one entry for all leaves or one per leaf
     """
     leaves, structure = jax.tree.flatten(like)
-    keys = jax.random.split(key, len(leaves))
+    keys = leaf_keys(key, len(leaves))
     gains = jax.tree.leaves(h, is_leaf=steps.is_step)
     parts = zip(keys, spread(friction, like), spread(noise, like), gains, leaves, strict=True)
     drawn = [compensated(k, budget(c, duration(s)), v, s, x) for k, c, v, s, x in parts]
     clipped = jnp.any(jnp.stack([flag for _, flag in drawn]))
     return jax.tree.unflatten(structure, [value for value, _ in drawn]), clipped
+
+
+def leaf_keys(key: Array, count: int) -> Any:
+    """One key per leaf; a single leaf has the key itself, as a split costs as much as a few draws."""
+    return [key] if count == 1 else jax.random.split(key, count)
 
 
 def budget(friction: Any, time: Any) -> Any:

@@ -16,7 +16,7 @@ from jax import Array
 import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.gradients.noise import MatrixFriction, compensated, spread
+from orthodrome.gradients.noise import MatrixFriction, compensated, leaf_keys, spread
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.samplers.flat import FlatInfo, moved
 from orthodrome.samplers.leapfrog import largest_step
@@ -45,7 +45,7 @@ def langevin_noise(key: Array, diffusion: Tree, noise: Any, h: Tree, like: Tree)
     """N(0, 2 h D - h^2 D V D), and whether it had to be clipped."""
     leaves, structure = jax.tree.flatten(like)
     matrices = jax.tree.leaves(diffusion, is_leaf=leaf_matrix.is_matrix)
-    keys = jax.random.split(key, len(leaves))
+    keys = leaf_keys(key, len(leaves))
     parts = zip(keys, matrices, spread(noise, like), jax.tree.leaves(h), leaves, strict=True)
     drawn = [_draw(k, d, v, s, x) for k, d, v, s, x in parts]
     clipped = jnp.any(jnp.stack([flag for _, flag in drawn]))
