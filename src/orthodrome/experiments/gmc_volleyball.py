@@ -4,7 +4,7 @@
 `PairedComparison`). The table's samplers all have the step 0.01, HMC 20 steps: the random walk in the plane sum p = 1
 (moves out of the simplex are refused), the random walk on the sphere, HMC in the plane with reflections (Algorithm 2),
 HMC on the sphere. ESS is per 100 draws, averaged over the nine coordinates of p; values above 100 are antithetic
-(erratum 002-14). Ours is HMC in log-ratio coordinates, tuned by itself.
+(erratum 002-14). Ours is HMC tuned by itself, on the sphere at alpha = 0.5 and in log-ratio coordinates elsewhere.
 
 At alpha = 0.1 the density has poles at the walls of the simplex and on the sphere. The first four rows are as in the
 paper, whose sampler does not see the walls for most of its million draws: their numbers there are of chains that have
@@ -26,7 +26,7 @@ from orthodrome.experiments.volleyball_claims import claims_of
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Affine, Product
 from orthodrome.models.comparisons import Comparisons, read_comparisons
-from orthodrome.models.paired_comparison import even_start, logdensity, target, with_weights
+from orthodrome.models.paired_comparison import best_space, even_start, logdensity, target, with_weights
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from orthodrome.run import sample
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
@@ -88,7 +88,7 @@ def sampler_of(data: Comparisons, alpha: float, name: str) -> tuple[Any, Any]:
         return RandomWalk(sphere, STEP_SIZE), sphere
     if name == "Spherical HMC":
         return GeodesicHMC(FullGradient(sphere), STEP_SIZE, NUM_STEPS), sphere
-    law = target(data, concentration, "flat" if name == "Simplex HMC" else "log-ratio", "float32")
+    law = target(data, concentration, "flat" if name == "Simplex HMC" else best_space(concentration), "float32")
     settings = (STEP_SIZE, NUM_STEPS) if name == "Simplex HMC" else ()
     return GeodesicHMC(FullGradient(law), *settings), law
 

@@ -51,7 +51,7 @@ class PairedComparison(BaseEstimator):
     """Strengths of players that sum to one, from a table of winners and losers.
 
     concentration: of the Dirichlet prior (alpha); a number, or one for each player
-    space: 'log-ratio' (which 'auto' takes), 'sphere' or 'flat'
+    space: 'log-ratio', 'sphere' or 'flat'; 'auto': the sphere where the prior is nearly uniform on it, else log-ratios
     method: 'hmc', 'nuts' or 'random-walk', all tuned in warm-up
     num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
     random_state: an int; progress: show a bar
@@ -90,7 +90,7 @@ class PairedComparison(BaseEstimator):
         concentration = prior(self.concentration, len(self.players_))
         _check_choice("space", self.space, SPACES)
         _check_choice("method", self.method, METHODS)
-        space = "log-ratio" if self.space == "auto" else self.space
+        space = best_space(concentration) if self.space == "auto" else self.space
         law = target(self.comparisons_, concentration, space, self.dtype)
         tree = sample(
             sampler_for(law, self.method),
@@ -160,6 +160,11 @@ def target(comparisons: Comparisons, concentration: NDArray[np.float64], space: 
     }
     density = logdensity_of_logs if in_logs(spaces[space]) else logdensity
     return Target(Product({"strength": spaces[space]}), density, data)
+
+
+def best_space(concentration: NDArray[np.float64]) -> str:
+    """A Dirichlet prior is uniform on the sphere at 1/2, has poles there below, and walls above."""
+    return "sphere" if np.all((concentration >= SMALL) & (concentration < 1.5 * SMALL)) else "log-ratio"
 
 
 def in_logs(space: Manifold) -> bool:

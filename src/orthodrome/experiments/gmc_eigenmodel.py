@@ -1,0 +1,159 @@
+"""Fig. 6 of Byrne & Girolami (2013): the eigenmodel of a protein network, by single chains and with tempering.
+
+270 proteins, 716 interactions, three columns (see `NetworkEigenmodel`). Single chains have the paper's steps (0.005 for
+the frame, 0.1 for the eigenvalues, 0.001 for the intercept, 20 to a trajectory) and start at random; some end at a
+local mode with one eigenvalue near 0, 250 nats below the best. With tempering each seed has replicas at exponents from
+0.6 to 1, whose steps grow as exponent^(-1/2): below about 0.5 the law loses its order altogether (the frame has 804
+dimensions, and the likelihood no longer pays for them), and in between the log density of a rung has a spread of some
+twenty nats, so neighbours must be close. The speed of one trajectory is compared with a loop in NumPy in the same run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthodrome.errors import BadInput
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.eigenmodel_speed import speed_claims
+from orthodrome.gradients.full import FullGradient
+from orthodrome.models.eigenmodel_law import target
+from orthodrome.models.network import read_network
+from orthodrome.models.network_eigenmodel import random_starts
+from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
+from orthodrome.run import sample
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.tempering import Tempering
+
+NAME = "gmc-eigenmodel"
+TITLE = "Eigenmodel of a protein network: single chains and tempering, and the speed of a trajectory"
+PAPER = "Byrne & Girolami 2013, section 5.3, Fig. 6"
+DATA = (
+    "protein_network/edges_270.csv (716 interactions; Butland et al. 2005; hoff.dat in github.com/michaeljauch/polar)"
+)
+
+STEPS = {"frame": 0.005, "eigenvalues": 0.1, "intercept": 0.001}
+WIDER = {"frame": 0.006, "eigenvalues": 0.6, "intercept": 0.004}
+"""For tempering, at exponent 1: the eigenvalues and the intercept have room for larger steps."""
+HOTTEST, RANK = 0.6, 3
+BEST, NEAR = (-113.0, 98.0, 142.0), 20.0
+LEAST = -2090.0
+"""A log posterior above this is at the best mode; the next one is at -2306."""
+
+Reals = NDArray[np.float64]
+
+
+class Traces(NamedTuple):
+    """Log posterior (chain, draw), eigenvalues (chain, draw, 3) and intercepts."""
+
+    lp: Reals
+    eigenvalues: Reals
+    intercept: Reals
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Which chains have been at the best mode."""
+        return self.lp.max(axis=1) > LEAST
+
+
+def run(context: Context) -> list[Claim]:
+    """Both samplers, the figure, the numbers and the claims."""
+    path = Path(context.data or ".") / "protein_network" / "edges_270.csv"
+    if not path.exists():
+        raise BadInput(f"{path} is not there; {NAME} needs {DATA}")
+    edges = read_network(path).edges
+    single, tempered = draw_single(context, edges), draw_tempered(context, edges)
+    context.save_table("chains", [*chain_rows("single", single), *chain_rows("tempered", tempered)])
+    context.save_figure(figure(single, tempered), "figure6")
+    return [*mode_claims(single, tempered), *speed_claims(edges)]
+
+
+def draw_single(context: Context, edges: Reals) -> Traces:
+    """The paper's sampler from random starts."""
+    seeds, length = context.pick(quick=(3, 60), paper=(10, 300))
+    sampler = GeodesicHMC(FullGradient(target(edges)), STEPS, num_steps=20)
+    starts = random_starts(len(edges), RANK, seeds, context.seed, "float32")
+    return traces(_sample(context, sampler, starts, length))
+
+
+def draw_tempered(context: Context, edges: Reals) -> Traces:
+    """Replicas from the same starts."""
+    seeds, replicas, length = context.pick(quick=(2, 4, 40), paper=(10, 12, 200))
+    ladder = np.geomspace(HOTTEST, 1, replicas).astype(np.float32)
+    ladder[-1] = 1
+    steps = {name: (step * ladder**-0.5).astype(np.float32) for name, step in WIDER.items()}
+    inside = GeodesicHMC(FullGradient(target(edges)), WIDER, num_steps=10)
+    sampler = Tempering(inside, ladder, replicas={"step_size": steps})
+    starts = random_starts(len(edges), RANK, seeds, context.seed, "float32")
+    return traces(_sample(context, sampler, starts, length))
+
+
+def _sample(context: Context, sampler: Any, starts: list[Any], length: int) -> Any:
+    settings: dict[str, Any] = {"seed": context.seed, "num_chains": len(starts), "progress": context.progress}
+    return sample(sampler, starts, num_warmup=0, num_draws=length, **settings)
+
+
+def traces(tree: Any) -> Traces:
+    """What the figure and the claims look at."""
+    posterior = tree["posterior"]
+    arrays = (tree["sample_stats"]["lp"], posterior["eigenvalues"], posterior["intercept"])
+    return Traces(*(np.asarray(array, float) for array in arrays))
+
+
+def mode_claims(single: Traces, tempered: Traces) -> list[Claim]:
+    """Which mode is found, and how often."""
+    chain = int(np.argmax(tempered.lp[:, -1]))
+    tail = slice(-max(1, tempered.lp.shape[1] // 5), None)
+    level = float(tempered.lp[chain, tail].mean())
+    values = np.sort(tempered.eigenvalues[chain, tail], axis=-1).mean(axis=0)
+    found = {"reached": int(tempered.reached.sum()), "of": len(tempered.reached)}
+    alone = {"reached": int(single.reached.sum()), "of": len(single.reached)}
+    return [
+        Claim(
+            "log-posterior", "the best mode has a log posterior of about -2050", -2050, level, abs(level + 2050) < 25
+        ),
+        Claim(
+            "eigenvalues",
+            "the eigenvalues there are near -113, 98, 142",
+            list(BEST),
+            values.round(1).tolist(),
+            bool(np.all(np.abs(values - np.array(BEST)) < NEAR)),
+        ),
+        Claim(
+            "intercept",
+            "the intercept is about -2.7",
+            -2.7,
+            float(tempered.intercept[chain, tail].mean()),
+            abs(float(tempered.intercept[chain, tail].mean()) + 2.7) < 0.2,
+        ),
+        Claim(
+            "single", "some single chains do not find the best mode", "1 of 2", alone, alone["reached"] < alone["of"]
+        ),
+        Claim("tempered", "with tempering every seed finds it", "finds it", found, found["reached"] == found["of"]),
+    ]
+
+
+def chain_rows(kind: str, seen: Traces) -> list[dict[str, Any]]:
+    """Where every chain ended."""
+    return [
+        {"sampler": kind, "chain": i, "lp": seen.lp[i, -1], "reached": bool(seen.reached[i])}
+        | {f"eigenvalue_{k + 1}": value for k, value in enumerate(np.sort(seen.eigenvalues[i, -1]))}
+        for i in range(len(seen.lp))
+    ]
+
+
+def figure(single: Traces, tempered: Traces) -> Any:
+    """Traces of the eigenvalues: the best and the worst single chain, and the tempered one that is best."""
+    drawing, axes = new_figure(1, 2, size=(8.0, 3.2), sharey=True)
+    best, worst = int(np.argmax(single.lp[:, -1])), int(np.argmin(single.lp[:, -1]))
+    for chain, color, label in ((best, BLUE, "best single chain"), (worst, GREY, "worst single chain")):
+        lines = axes[0, 0].plot(single.eigenvalues[chain], color=color, linewidth=0.8)
+        lines[0].set_label(label)
+    axes[0, 1].plot(tempered.eigenvalues[int(np.argmax(tempered.lp[:, -1]))], color=ORANGE, linewidth=0.8)
+    axes[0, 0].legend(fontsize=7, frameon=False)
+    axes[0, 0].set(xlabel="draw", ylabel="eigenvalues")
+    axes[0, 1].set(xlabel="draw", title="with tempering")
+    return drawing
