@@ -16,7 +16,7 @@ import scipy.sparse
 
 from orthodrome import cli
 from orthodrome.corpora import from_words
-from orthodrome.topics import demo, inputs
+from orthodrome.topics import demo, fit, inputs
 from orthodrome.topics.job import Job
 from orthodrome.topics.model import schedule
 
@@ -25,6 +25,7 @@ SUBJECTS = {
     "harbour": ["ship", "sail", "anchor", "mast", "crew", "tide", "dock", "rope"],
     "kitchen": ["bread", "salt", "oven", "knife", "spoon", "flour", "dough", "butter"],
 }
+ITERATIONS = 400
 FIT = ["--num-topics", "3", "--min-df", "1", "--max-df", "1", "--doc-topic-prior", "1", "--num-threads", "1", "--quiet"]
 
 
@@ -54,7 +55,7 @@ def fit_arguments(corpus: Path, output: Path, iterations: int) -> list[str]:
 def fitted(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fit") / "out"
     keys = ["--output-topic-keys", str(folder.parent / "keys.txt")]
-    assert cli.main([*fit_arguments(corpus, folder, 150), *keys]) == 0
+    assert cli.main([*fit_arguments(corpus, folder, ITERATIONS), *keys]) == 0
     return folder
 
 
@@ -121,7 +122,9 @@ def test_kill_and_resume_end_in_the_same_numbers(
     corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "killed"
-    assert killed_in_the_middle(fit_arguments(corpus, folder, 150), folder / "state" / "commit.json") < 150
+    assert (
+        killed_in_the_middle(fit_arguments(corpus, folder, ITERATIONS), folder / "state" / "commit.json") < ITERATIONS
+    )
     assert cli.main(["topics", "show", str(folder)]) == 1
     assert "resume" in capsys.readouterr().err
     assert cli.main(["topics", "resume", str(folder), "--quiet"]) == 0
@@ -202,10 +205,13 @@ def test_demo_and_demo_again(
     monkeypatch.setattr(inputs, "python_docstrings", lambda: from_words(words, [f"d{n}" for n in range(len(words))]))
     small = {"num_topics": 3, "num_iterations": 40, "max_df": 1.0, "num_threads": 1, "doc_topic_prior": 1}
     monkeypatch.setattr(demo, "SETTINGS", small)
-    for _ in range(2):
-        assert cli.main(["demo", "--out", str(tmp_path)]) == 0
-        out = " ".join(capsys.readouterr().out.split())
-        assert "figures/topics.png" in "".join(out.split()) and "bottom words" in out
+    assert cli.main(["demo", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert f"{tmp_path}/topics/figures/ (topics.png" in out and "bottom words" in out
+    keys = (tmp_path / "topics" / "topic-keys.txt").read_text()
+    monkeypatch.setattr(fit, "write_figures", lambda *_: [])
+    assert cli.main(["demo", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "topics" / "topic-keys.txt").read_text() == keys and "going on" not in capsys.readouterr().out
     (tmp_path / "topics" / "summary.json").unlink()
     assert cli.main(["demo", "--out", str(tmp_path)]) == 0
     assert "going on" in capsys.readouterr().out

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SETTINGS: dict[str, Any] = {
     "num_topics": 20,
-    "num_iterations": 1000,
+    "num_iterations": 600,
     "num_top_words": 8,
     # Docstrings are short: farther from their topics, and of fewer of them, than the articles of the paper. Held-out
     # log-perplexity (annealed): -3,598 with these, -3,464 at 1,500, -2,909 at 3,000, +513 with the paper's 6V.
@@ -30,6 +30,7 @@ def demo(folder: Path, seed: int, console: Console) -> None:
     """Fit, or go on with what a kill left; a finished demonstration is made again."""
     job = Job(**SETTINGS, seed=seed)
     console.print("[bold]Spherical topics[/bold] of the docstrings of Python's standard library")
+    console.print("the first run compiles its kernels before it begins, which takes up to a minute", style="dim")
     if unfinished(folder, job):
         console.print(f"going on with the fit in {folder}")
         resume(folder, console)

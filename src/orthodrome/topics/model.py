@@ -49,7 +49,7 @@ def learn(job: Job, documents: Documents, state: Path, progress: bool) -> Result
     held_out = documents.vectors[~documents.training]
     numbers, traces = measure(model, held_out), run_traces(model)
     if held_out.shape[0]:
-        traces["log-perplexity"] = perplexity_trace(model, held_out)
+        traces["log-perplexity of each kept draw, held-out documents"] = perplexity_trace(model, held_out)
     numbers["seconds"] = round(time.monotonic() - began, 1)
     return Result(model.components_, spread, model.law_.mean, proportions, doubt, traces, numbers)
 

@@ -58,5 +58,6 @@ def find_word(vocabulary: tuple[str, ...], word: str) -> int:
 
 def show_places(folder: Path, figures: list[Path], console: Console) -> None:
     """Where everything is."""
-    console.print(f"figures: {', '.join(str(path) for path in figures)}")
-    console.print(f"draws, state, topic keys and document topics: {folder}/")
+    names = ", ".join(path.name for path in figures)
+    console.print(f"figures: {folder}/figures/ ({names})", soft_wrap=True)
+    console.print(f"draws, state, topic keys and document topics: {folder}/", soft_wrap=True)
