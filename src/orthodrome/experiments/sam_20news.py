@@ -30,7 +30,12 @@ TITLE = "Spherical topics on 20News-different: log-perplexity against time, six 
 PAPER = "Liu, Zhu & Song 2016, section 5.3, Fig. 5(a)"
 DATA = "20news_different (github.com/changliu00/Riem-SVGD, SAM/data/20News-diff): {train,test}_tfidf.npz with labels"
 
-LAW: dict[str, Any] = {"corpus_concentration": 1e4, "topic_concentration": 1e4, "document_concentration": 3e4, "doc_topic_prior": 10.0}
+LAW: dict[str, Any] = {
+    "corpus_concentration": 1e4,
+    "topic_concentration": 1e4,
+    "document_concentration": 3e4,
+    "doc_topic_prior": 10.0,
+}
 SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
 GOAL, PUBLISHED_GAP, EQUAL_GAP, VI_VALUE = 3850.0, 500.0, 250.0, 4383.0
 

@@ -69,7 +69,7 @@ class History:
     def spaced(self, since: float, count: int) -> Reals:
         """Evenly spaced draws since a time, or of all if none is that late."""
         late = [draw for seconds, draw in self.draws if seconds >= since] or [draw for _, draw in self.draws]
-        return np.stack([late[int(i)] for i in np.linspace(0, len(late) - 1, min(count, len(late)))])
+        return np.stack([late[int(i)] for i in np.linspace(len(late) - 1, 0, min(count, len(late)))][::-1])
 
 
 def trace_curve(

@@ -25,7 +25,12 @@ DATA = (
     "wikipedia_en (bags of words of English Wikipedia on Hoffman's 7,702 words): en2014_counts.npz, en2015_counts.npz"
 )
 
-LAW: dict[str, Any] = {"corpus_concentration": 6e3, "topic_concentration": 6e3, "document_concentration": 2e4, "doc_topic_prior": 10.0}
+LAW: dict[str, Any] = {
+    "corpus_concentration": 6e3,
+    "topic_concentration": 6e3,
+    "document_concentration": 2e4,
+    "doc_topic_prior": 10.0,
+}
 SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
 NUM_WORDS, HIGHEST_FREQUENCY, FEWEST = 3000, 0.0599, 20
 MEMORY = 3.0

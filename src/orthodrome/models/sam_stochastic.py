@@ -37,6 +37,8 @@ FRICTION, LEAST_FRICTION = 0.3, 0.02
 HEAT, FRACTION = 0.1, 1.0
 HOT, COOL = 10.0, 0.3
 """The heat at the beginning of warm-up, which cools geometrically until this fraction of it is left."""
+MEMORY = 0.03
+"""The share of the newest batch in what the tuning remembers during warm-up."""
 TARGET = 0.8
 """Of the acceptance of the proportions' moves."""
 MANY = 500
@@ -137,8 +139,7 @@ class Chain(Timed):
             found = self._slope(state, view, drawn)
             clipped += self._kick_and_move(state, view, found, h, h if i < n - 1 else h / 2, step)
             acceptance, cosine = acceptance + float(drawn.acceptance.mean()), cosine + found.cosine
-            if tune:
-                self._tune(state, found)
+            self._tune(state, found, quickly=tune > 0)
             self._tune_proportions(state, drawn)
         state.numbers["count"] += 1
         heat = self._temperature(state)
@@ -194,7 +195,7 @@ class Chain(Timed):
         """B O B A; returns whether the gradient's own noise was more than the noise to inject."""
         numbers, friction, documents = state.numbers, self.friction(state), self.documents
         left = 2 * friction * h - (h * h * numbers["noise"] if self.plan.compensate else 0.0)
-        drag = numbers["thermostat"] if self.plan.thermostat else friction
+        drag = numbers["thermostat"] if self._thermostatic(state) else friction
         sparse = (documents.indptr, documents.indices, documents.values, view.rows, found.weights, found.scale)
         settings = (h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time)
         place = (np.uint64(self.seed), np.uint64(step))
@@ -207,8 +208,12 @@ class Chain(Timed):
 
     def _heat(self, state: State, squares: Reals, time: float) -> None:
         """The thermostat's part of A, with the speeds that the flow keeps."""
-        if self.plan.thermostat:
+        if self._thermostatic(state):
             state.numbers["thermostat"] += time * (squares.sum() / self._freedom(state) - 1) / self._mass(state)
+
+    def _thermostatic(self, state: State) -> bool:
+        """The thermostat waits until the warm-up has cooled: it would take the heat away."""
+        return self.plan.thermostat and (state.numbers["heat"] <= HEAT or self.plan.step_size is not None)
 
     def _freedom(self, state: State) -> int:
         return state.position.shape[0] * (state.position.shape[1] - 1)
@@ -237,11 +242,11 @@ class Chain(Timed):
         rate = max(h * h * noise / (2 * heat), LEAST_FRICTION)
         return (h, rate) if rate <= FRICTION else (math.sqrt(2 * FRICTION * heat / noise), FRICTION)
 
-    def _tune(self, state: State, found: Slope) -> None:
-        """A running mean of the noise and the curvature, which forgets the start."""
+    def _tune(self, state: State, found: Slope, quickly: bool = True) -> None:
+        """Running means of the noise and the curvature: they forget in warm-up, and settle after it."""
         numbers, before = state.numbers, self.friction(state) if state.numbers["looks"] else None
         numbers["looks"] += 1
-        rate = max(1 / numbers["looks"], 0.01)
+        rate = max(1 / numbers["looks"], MEMORY if quickly else 0.0)
         numbers["noise"] += rate * (found.noise - numbers["noise"])
         numbers["curvature"] += rate * (found.curvature - numbers["curvature"])
         if before is not None and "thermostat" in numbers:
