@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from orthodrome.errors import BadInput
-from orthodrome.experiments import eigenmodel_speed, gmc_eigenmodel, gmc_volleyball, volleyball_claims
+from orthodrome.experiments import eigenmodel_speed, gmc_eigenmodel, gmc_geometry, gmc_volleyball, volleyball_claims
 from orthodrome.experiments.contract import Context
 from orthodrome.models.eigenmodel_law import target
 
@@ -87,3 +87,11 @@ def test_the_loop_in_numpy_has_our_gradient_and_geodesic() -> None:
 def test_a_missing_file_is_named(module: object, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is not there"):
         module.run(Context(module.NAME, "quick", 0, tmp_path, tmp_path))  # type: ignore[attr-defined]
+
+
+def test_figures_1_to_3(tmp_path: Path) -> None:
+    claims_made = gmc_geometry.run(Context("gmc-geometry", "quick", 0, tmp_path))
+    assert [claim.id for claim in claims_made if not claim.holds] == []
+    assert {path.name for path in tmp_path.glob("*.png")} == {"figure1.png", "figure2.png", "figure3.png"}
+    crooked = gmc_geometry.great_circle() * np.linspace(1, 1.1, 201)[:, None] ** np.array([1, 2, 3])
+    assert not any(claim.holds for claim in gmc_geometry.geodesic_claims(crooked)[:3])

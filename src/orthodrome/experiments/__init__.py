@@ -3,6 +3,7 @@
 EXPERIMENTS: dict[str, str] = {
     "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
     "gmc-eigenmodel": "orthodrome.experiments.gmc_eigenmodel",
+    "gmc-geometry": "orthodrome.experiments.gmc_geometry",
     "gmc-volleyball": "orthodrome.experiments.gmc_volleyball",
     "integrator-rates": "orthodrome.experiments.integrator_rates",
     "sam-20news": "orthodrome.experiments.sam_20news",
