@@ -28,7 +28,7 @@ from orthodrome.experiments.contract import Claim, Context
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from orthodrome.pytree import pytree
+from orthodrome.pytree import pytree, static
 from orthodrome.samplers.divergence import ProbedDivergence
 from orthodrome.samplers.inverse_metric import InverseMetric
 from orthodrome.samplers.sghmc import SGHMC
@@ -45,6 +45,12 @@ VARIANCE, FRICTION, REFRESH, SCALE = 4.0, 3.0, 50, 1.5
 EDGES = np.linspace(-3, 3, 51)
 LARGE, SMALL = 0.05, 0.01
 """The two steps; `quick` does the large one only."""
+ONE_CHAIN = {LARGE: 0.0056, SMALL: 0.0124}
+"""The standard error of a divergence from one chain of 80,000 samples, as the references are, over the root of the
+divergence: measured on the naive sampler with one peak, from 48 chains. At the small step samples are a time of only
+.5 apart. There the reference .0069 lies two such errors below what we find, .0091 to .0095, and at the large step two
+above it; momenta that are never drawn anew, no burn-in, and the divergence the other way round leave ours where it is.
+"""
 RIGHT, WRONG = 1.5e-3, 4e-3
 """A divergence below the first is that of a right sampler at a small step, above the second that of a wrong one."""
 
@@ -102,7 +108,13 @@ def inverse_metric(x: Array, data: dict[str, Array]) -> Array:
 
 @pytree
 class NaiveMetric(InverseMetric):
-    """The same metric, for a sampler that forgets the correction (Eq. 16)."""
+    """The same metric, for a sampler that forgets the correction (Eq. 16).
+
+    The field tells it from its parent: JAX takes two dataclasses with equal fields for the same structure, and may
+    then run the program that was compiled for the other.
+    """
+
+    corrected: bool = static(default=False)
 
     def root_divergence(self, key: Array, x: Any, estimate: Any = None) -> Any:
         return jnp.zeros_like(x)
@@ -182,11 +194,11 @@ def claim(bar: dict[str, Any]) -> Claim:
     label = f"kl-{bar['peaks']}-{bar['sampler']}-C{bar['offset']}-h{bar['step_size']}"
     text = (
         f"{bar['peaks']} peak(s), {bar['sampler']}, C = {bar['offset']}, step {bar['step_size']}: KL agrees with the "
-        "reference value of an independent implementation"
+        "reference value of an independent implementation, within three of its standard errors"
     )
-    measured = {"divergence": bar["divergence"], "reference": bar["reference"], "sampling_noise": bar["sampling_noise"]}
-    # the reference values come from 80,000 samples of one chain, which at the small step are a time of only .5 apart
-    tolerance = (0.2 if bar["step_size"] == LARGE else 0.4) * bar["reference"] + 0.0005
+    error = ONE_CHAIN[bar["step_size"]] * bar["reference"] ** 0.5
+    measured = {name: bar[name] for name in ("divergence", "reference", "sampling_noise")} | {"reference_error": error}
+    tolerance = 3 * error + 0.0005
     return Claim(label, text, None, measured, abs(bar["divergence"] - bar["reference"]) < tolerance)
 
 

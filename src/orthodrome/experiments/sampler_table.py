@@ -28,7 +28,7 @@ from orthodrome.experiments.contract import Claim, Context
 from orthodrome.experiments.linear_words import stationary, word
 from orthodrome.gradients import Estimate, FullGradient, Minibatch
 from orthodrome.manifolds import Euclidean, LevelSet, Manifold, Sphere
-from orthodrome.plots.style import BLUE, GREY, new_figure
+from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from orthodrome.pytree import replace
 from orthodrome.samplers import (
     GSGNHT,
@@ -302,9 +302,10 @@ BIASES: dict[str, Callable[[float], float]] = {
 def figure(rows: dict[str, tuple[Any, ...]]) -> Any:
     """The biases against the step."""
     drawing, axes = new_figure(1, 1, size=(4.5, 3.2))
-    for name in ("SGLD", "SGHMC", "SGGMC"):
+    for name, color in (("SGLD", GREY), ("SGHMC", ORANGE), ("SGRLD", GREEN), ("SGGMC", BLUE)):
         bias = [abs(BIASES[name](h)) for h in STEPS]
-        axes[0, 0].loglog(STEPS, bias, color=BLUE if name == "SGGMC" else GREY, marker="o", markersize=3)
-        axes[0, 0].annotate(f"{name}, slope {rows[name][3]:.2f}", (STEPS[0], bias[0]), fontsize=7, ha="right")
-    axes[0, 0].set(xlabel="step size", ylabel="largest bias")
+        axes[0, 0].loglog(STEPS, bias, "o-", color=color, markersize=3, label=f"{name}, slope {rows[name][3]:.2f}")
+    axes[0, 0].set(xlabel="step size", ylabel="largest bias", xticks=STEPS, xticklabels=[f"{h:g}" for h in STEPS])
+    axes[0, 0].minorticks_off()
+    axes[0, 0].legend(frameon=False, fontsize=7)
     return drawing

@@ -150,7 +150,8 @@ def figure(middles: Reals, truth: Reals, found: Reals) -> Any:
         axis.plot(middles, q, color=BLUE, linewidth=1, label="SGGMC")
         axis.set(title=name, xlabel="angle", xlim=(-1, 1))
     axes[0, 0].legend(frameon=False, fontsize=7)
+    levels = truth.max() * np.arange(1, 8) / 8  # the same in both, and none at zero
     for axis, name, p in zip(axes[0, 2:], ("exact", "SGGMC"), (truth, found), strict=True):
-        axis.contour(middles, middles, p.T, levels=6, colors=BLUE if name == "SGGMC" else GREY, linewidths=0.7)
+        axis.contour(middles, middles, p.T, levels=levels, colors=BLUE if name == "SGGMC" else GREY, linewidths=0.7)
         axis.set(title=name, xlabel="$v_1$", ylabel="$v_2$", xlim=(-0.7, 0.7), ylim=(-0.9, 0.9), aspect="equal")
     return drawing
