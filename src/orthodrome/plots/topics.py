@@ -166,7 +166,7 @@ def trace_figure(traces: dict[str, tuple[Reals, Reals]], targets: dict[str, floa
         panel.plot(at, values, color=BLUE, linewidth=0.9, marker="." if len(at) < 60 else None)
         if targets and name in targets:
             panel.axhline(targets[name], color=ORANGE, linewidth=0.9, linestyle="--")
-        if np.all(values > 0) and values.max() > 30 * values.min():
+        if np.all(values > 0) and values.max() > 8 * values.min():
             panel.set_yscale("log")
         panel.set_xlabel("iteration", fontsize=8)
         panel.set_title(name, fontsize=9)

@@ -26,7 +26,7 @@ WARMUP = 0.6
 def schedule(job: Job) -> dict[str, int]:
     """Draws for the warm-up, kept, and made for each kept one; together `num_iterations`."""
     left = max(1, job.num_iterations - int(WARMUP * job.num_iterations))
-    thin = max(1, left // job.num_draws)
+    thin = -(-left // job.num_draws)
     kept = left // thin
     return {"num_warmup": job.num_iterations - kept * thin, "num_draws": kept, "thin": thin}
 
