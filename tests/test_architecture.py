@@ -14,7 +14,8 @@ GROUPS = [
     "manifolds densities",
     "targets gradients schedules",
     "splitting samplers recipe",
-    "parallel convergence summaries diagnostics evidence draws doors files store memory fingerprint checkpoint progress run",
+    "parallel convergence summaries diagnostics evidence draws doors files store memory fingerprint checkpoint "
+    "progress run",
     "corpora models",
     "plots report topics experiments terminal cli_topics cli",
 ]
