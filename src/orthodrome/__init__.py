@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import SGRHMC as SGRHMC
     from orthodrome.samplers import SGRLD as SGRLD
     from orthodrome.samplers import Adapted as Adapted
+    from orthodrome.samplers import ColumnPairs as ColumnPairs
     from orthodrome.samplers import DenseMetric as DenseMetric
     from orthodrome.samplers import FisherMetric as FisherMetric
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
@@ -151,7 +152,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "samplers": {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering Adapted DenseMetric LowRankMetric "
-        "RiemannianHMC RiemannianLangevin LocalMetric FisherMetric "
+        "RiemannianHMC RiemannianLangevin LocalMetric FisherMetric ColumnPairs "
         "SGGMC GSGNHT Scheduled Streamed StochasticAdapted "
         "SGLD SGFS SGHMC SGNHT SGRLD SGRHMC InverseMetric PotentialMetric LeafMatrix"
     },

@@ -1,6 +1,7 @@
 """Samplers, one file each."""
 
 from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
+from orthodrome.samplers.column_pairs import ColumnPairs
 from orthodrome.samplers.divergence import ExactDivergence, ProbedDivergence
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
@@ -35,6 +36,7 @@ __all__ = [
     "SGRHMC",
     "SGRLD",
     "Adapted",
+    "ColumnPairs",
     "DenseMetric",
     "ExactDivergence",
     "FisherMetric",
