@@ -102,7 +102,7 @@ def test_tuned_by_itself_it_draws_from_the_law(sampler: str, name: str, dtype: s
 
 
 def effective_draws(values: np.ndarray) -> float:
-    """With the exact spread this gives the error of a mean; a sample that has missed its tail has a small spread too."""
+    """With the exact spread they give the error of a mean: a sample that has missed its tail has a small spread."""
     from arviz_stats.base import array_stats
 
     return float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean"))
