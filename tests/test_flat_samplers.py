@@ -415,6 +415,47 @@ def test_trees_steps_per_leaf_and_dtypes(kind: Any) -> None:
     assert {"lp", "temperature", "step_size", "clipped"} <= set(tree["sample_stats"].data_vars)
 
 
+METRIC = InverseMetric(lambda p: {"a": jnp.full_like(p["a"], 2.0), "b": p["b"]}, None, ProbedDivergence())
+EVERY = {
+    "SGLD": lambda g, h: SGLD(g, h),
+    "SGFS": lambda g, h: SGFS(g, h, information=1.0),
+    "SGHMC": lambda g, h: SGHMC(g, h, 2.0),
+    "SGNHT": lambda g, h: SGNHT(g, h),
+    "SGRLD": lambda g, h: SGRLD(g, METRIC, h),
+    "SGRHMC": lambda g, h: SGRHMC(g, METRIC, h),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in ("SGFS", "SGNHT", "SGRHMC") else [pytest.mark.slow]) for n in EVERY]
+)
+def test_the_contract_of_flat_samplers(name: str) -> None:
+    """A tree in float64: a step keeps structure and dtype, chains in a vmap are chains in a loop, and another step size
+    is used without another trace."""
+    with jax.enable_x64(True):
+        traced = []
+
+        def density(p: Any) -> Any:
+            traced.append(1)
+            return -0.5 * jnp.sum(p["a"] ** 2) - jnp.sum(p["b"])
+
+        g = NoisyGradient(FullGradient(Target(Product({"a": Euclidean(), "b": Positive()}), density)), 0.5)
+        key = jax.random.key(0)
+        step = jax.jit(lambda s, i, x: s.step(jax.random.fold_in(key, i), s.init(x)))
+        x = {"a": jnp.linspace(-1.0, 1.0, 12).reshape(3, 2, 2), "b": jnp.full((3, 1), 0.7)}
+        alone = [step(EVERY[name](g, 0.1), i, jax.tree.map(lambda leaf, i=i: leaf[i], x)) for i in range(3)]
+        count = len(traced)
+        other = step(EVERY[name](g, 0.2), 0, jax.tree.map(lambda leaf: leaf[0], x))
+        assert len(traced) == count and not np.array_equal(other[0].position["a"], alone[0][0].position["a"])
+        together = jax.vmap(step, in_axes=(None, 0, 0))(EVERY[name](g, 0.1), jnp.arange(3), x)
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *alone)
+        jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-11, atol=1e-12), stacked, together)
+        first = EVERY[name](g, 0.1).init(jax.tree.map(lambda leaf: leaf[0], x))
+        describe = lambda tree: jax.tree.map(lambda a: (jnp.shape(a), jnp.result_type(a)), tree)
+        assert describe(first) == describe(alone[0][0])
+        assert {"lp", "temperature", "step_size", "clipped"} <= set(alone[0][1]._fields)
+
+
 def test_the_temperature_that_sghmc_expects_is_the_one_it_has() -> None:
     """A flat target, h C / M = 0.3: 1 / (1 - 0.15), to 0.01."""
     sampler = SGHMC(gradient(lambda x: -1e-6 * jnp.sum(x**2)), 0.2, 3.0, 2.0)

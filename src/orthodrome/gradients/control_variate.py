@@ -19,10 +19,9 @@ from jax import Array
 
 from orthodrome import trees
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.gradients.minibatch import batch_problem, each_row, population_factor
+from orthodrome.gradients.minibatch import RowGradient, each_row, population_factor
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
-from orthodrome.gradients.rows import draw_rows, take_rows
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, static
 from orthodrome.targets import Posterior
 
@@ -43,7 +42,7 @@ class ControlMemory(NamedTuple):
 
 
 @pytree
-class ControlVariate:
+class ControlVariate(RowGradient):
     """Minibatches of differences from a fixed centre.
 
     center: a point near the mode, in the user's coordinates (the mean of a short run of any sampler will do)
@@ -58,15 +57,6 @@ class ControlVariate:
     replace: bool = static(default=False)
     noise: NoiseModel = NoNoise()
 
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold of the target."""
-        return self.target.manifold
-
-    def problem(self) -> str | None:
-        """What the doors should refuse."""
-        return batch_problem(self.batch_size, self.target.num_data, self.noise)
-
     def init(self, x: Tree) -> ControlMemory:
         """The full gradient at the centre."""
         center = jax.tree.map(lambda c, a: jnp.asarray(c, a.dtype), self.manifold.from_user(self.center), x)
@@ -74,8 +64,7 @@ class ControlVariate:
 
     def estimate(self, key: Any, x: Tree, memory: ControlMemory) -> tuple[Estimate, ControlMemory]:
         """From a fresh batch, looked at from x and from the centre."""
-        rows = draw_rows(key, self.target.num_data, self.batch_size, self.replace)
-        batch = take_rows(self.target.data, rows)
+        _, batch = self.draw(key)
         estimate, noise = difference_estimate(
             self.target, self.noise, batch, x, memory.anchor, memory.noise, self.replace
         )

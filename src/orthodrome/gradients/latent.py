@@ -24,9 +24,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.gradients.minibatch import batch_problem
+from orthodrome.gradients.minibatch import RowGradient
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
-from orthodrome.gradients.rows import draw_rows, take_rows
+from orthodrome.gradients.rows import take_rows
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
 
@@ -60,7 +60,7 @@ class LatentMemory(NamedTuple):
 
 
 @pytree
-class LatentGradient:
+class LatentGradient(RowGradient):
     """Minibatches of data with their latents drawn anew; the rest as in `Minibatch`.
 
     V by `EmpiricalFisher` is without the factor 1 - S/D: the draws of the latents err even for a batch of all rows.
@@ -71,15 +71,6 @@ class LatentGradient:
     replace: bool = static(default=False)
     noise: NoiseModel = NoNoise()
 
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold of the target."""
-        return self.target.manifold
-
-    def problem(self) -> str | None:
-        """What the doors should refuse."""
-        return batch_problem(self.batch_size, self.target.num_data, self.noise)
-
     def init(self, x: Tree) -> LatentMemory:
         """The latents as they were given."""
         return LatentMemory(jax.tree.map(jnp.asarray, self.target.store), self.noise.init(self.manifold, x))
@@ -88,8 +79,8 @@ class LatentGradient:
         """Draw a batch, its latents, and differentiate the complete likelihood at them."""
         rows_key, latent_key = jax.random.split(key)
         target = self.target
-        rows = draw_rows(rows_key, target.num_data, self.batch_size, self.replace)
-        batch, current = take_rows(target.data, rows), take_rows(memory.store, rows)
+        rows, batch = self.draw(rows_key)
+        current = take_rows(memory.store, rows)
         z, last = target.sample_latents(latent_key, self.manifold.to_user(x), batch, current)
         last = last if target.store is not None else None
         estimate, noise = self._at(x, batch, jax.lax.stop_gradient(z), memory.noise)

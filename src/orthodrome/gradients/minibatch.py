@@ -7,6 +7,7 @@ is unbiased, at a cost that does not depend on N. N/n stands here, once, and mul
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import jax
@@ -21,8 +22,39 @@ from orthodrome.pytree import pytree, static
 from orthodrome.targets import Posterior
 
 
+class RowGradient(abc.ABC):
+    """What all estimators that draw rows from the key share."""
+
+    target: Any
+    batch_size: int
+    replace: bool
+    noise: NoiseModel
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the target."""
+        return self.target.manifold
+
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        return batch_problem(self.batch_size, self.target.num_data, self.noise)
+
+    def draw(self, key: Any) -> tuple[Array, Tree]:
+        """The numbers of the rows of a fresh batch, and the rows."""
+        rows = draw_rows(key, self.target.num_data, self.batch_size, self.replace)
+        return rows, take_rows(self.target.data, rows)
+
+    @abc.abstractmethod
+    def init(self, x: Tree) -> Any:
+        """The memory before the first estimate."""
+
+    @abc.abstractmethod
+    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+        """An estimate at x and the next memory."""
+
+
 @pytree
-class Minibatch:
+class Minibatch(RowGradient):
     """A batch drawn from the key at every estimate.
 
     target: a `Posterior`
@@ -35,23 +67,14 @@ class Minibatch:
     replace: bool = static(default=False)
     noise: NoiseModel = NoNoise()
 
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold of the target."""
-        return self.target.manifold
-
-    def problem(self) -> str | None:
-        """What the doors should refuse."""
-        return batch_problem(self.batch_size, self.target.num_data, self.noise)
-
     def init(self, x: Tree) -> Any:
         """What the noise remembers."""
         return self.noise.init(self.manifold, x)
 
     def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
         """From a fresh batch."""
-        rows = draw_rows(key, self.target.num_data, self.batch_size, self.replace)
-        return batch_estimate(self.target, self.noise, take_rows(self.target.data, rows), x, memory, self.replace)
+        _, batch = self.draw(key)
+        return batch_estimate(self.target, self.noise, batch, x, memory, self.replace)
 
 
 def batch_estimate(

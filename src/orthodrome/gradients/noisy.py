@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import jax
@@ -15,20 +16,14 @@ from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.pytree import pytree, static
 
 
-@pytree
-class NoisyGradient:
-    """An estimator with N(0, variance I) added to its ambient gradient: the greenhouse of Liu et al., section 5.1.
-
-    variance: a number, or one per leaf; told: whether the sampler is told of it, as V
-    """
+class ChangedGradient(abc.ABC):
+    """An estimator that changes what another says."""
 
     gradient: GradientEstimator
-    variance: Any
-    told: bool = static(default=True)
 
     @property
     def target(self) -> Any:
-        """The law that is estimated."""
+        """The law of the estimator inside."""
         return self.gradient.target
 
     @property
@@ -39,6 +34,22 @@ class NoisyGradient:
     def init(self, x: Tree) -> Any:
         """What the estimator inside remembers."""
         return self.gradient.init(x)
+
+    @abc.abstractmethod
+    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+        """The estimate inside, changed."""
+
+
+@pytree
+class NoisyGradient(ChangedGradient):
+    """An estimator with N(0, variance I) added to its ambient gradient: the greenhouse of Liu et al., section 5.1.
+
+    variance: a number, or one per leaf; told: whether the sampler is told of it, as V
+    """
+
+    gradient: GradientEstimator
+    variance: Any
+    told: bool = static(default=True)
 
     def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
         """The estimate inside, corrupted."""
@@ -57,25 +68,11 @@ def _variance_per_leaf(variance: Any, x: Tree) -> Tree:
 
 
 @pytree
-class TemperedGradient:
+class TemperedGradient(ChangedGradient):
     """The law pi_H^(1/temperature): log density and gradient over the temperature, V over its square."""
 
     gradient: GradientEstimator
     temperature: Any
-
-    @property
-    def target(self) -> Any:
-        """The law at temperature one."""
-        return self.gradient.target
-
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold of the target."""
-        return self.gradient.manifold
-
-    def init(self, x: Tree) -> Any:
-        """What the estimator inside remembers."""
-        return self.gradient.init(x)
 
     def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
         """The estimate inside, tempered."""

@@ -14,10 +14,9 @@ from jax import Array
 
 from orthodrome.gradients.control_variate import Anchor, anchor_at, difference_estimate
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.gradients.minibatch import batch_problem
+from orthodrome.gradients.minibatch import RowGradient
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
-from orthodrome.gradients.rows import draw_rows, take_rows
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, static
 from orthodrome.targets import Posterior
 
@@ -31,7 +30,7 @@ class SVRGMemory(NamedTuple):
 
 
 @pytree
-class SVRG:
+class SVRG(RowGradient):
     """Minibatches of differences from an anchor, renewed every `period` estimates; the rest as in `Minibatch`."""
 
     target: Posterior
@@ -40,16 +39,11 @@ class SVRG:
     replace: bool = static(default=False)
     noise: NoiseModel = NoNoise()
 
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold of the target."""
-        return self.target.manifold
-
     def problem(self) -> str | None:
         """What the doors should refuse."""
         if not self.period >= 1:
             return f"period is {self.period}; it must be at least 1"
-        return batch_problem(self.batch_size, self.target.num_data, self.noise)
+        return super().problem()
 
     def init(self, x: Tree) -> SVRGMemory:
         """An anchor at x."""
@@ -58,7 +52,7 @@ class SVRG:
     def estimate(self, key: Any, x: Tree, memory: SVRGMemory) -> tuple[Estimate, SVRGMemory]:
         """From a fresh batch, after moving the anchor to x if it is old."""
         anchor, age = self._renewed(x, memory)
-        batch = take_rows(self.target.data, draw_rows(key, self.target.num_data, self.batch_size, self.replace))
+        _, batch = self.draw(key)
         estimate, noise = difference_estimate(self.target, self.noise, batch, x, anchor, memory.noise, self.replace)
         return estimate, SVRGMemory(anchor, age + 1, noise)
 

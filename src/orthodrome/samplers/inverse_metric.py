@@ -32,6 +32,7 @@ from orthodrome.gradients.estimator import Estimate
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, static
 from orthodrome.samplers.divergence import Divergence, ExactDivergence
+from orthodrome.samplers.flat import FlatSampler
 
 
 class PositionMetric(abc.ABC):
@@ -52,6 +53,21 @@ class PositionMetric(abc.ABC):
     def root(self, x: Tree, estimate: Estimate) -> Tree:
         """S."""
         return leaf_matrix.over(leaf_matrix.root, self.inverse(x, estimate))
+
+
+class MetricSampler(FlatSampler):
+    """A sampler of flat coordinates with a metric, which is what its learnt step is measured in."""
+
+    metric: PositionMetric
+
+    @property
+    def learns_units(self) -> bool:
+        """It has its metric."""
+        return False
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """G^-1."""
+        return self.metric.inverse(position, estimate)
 
 
 @pytree

@@ -24,19 +24,19 @@ from jax import Array
 
 import orthodrome.samplers.leaf_matrix as leaf_matrix
 from orthodrome import steps, trees
-from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.gradients.noise import injected_noise
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, replace, static
-from orthodrome.samplers.flat import FlatInfo, FlatSampler, bounced
-from orthodrome.samplers.inverse_metric import PositionMetric
+from orthodrome.samplers.flat import FlatInfo, bounced
+from orthodrome.samplers.inverse_metric import MetricSampler, PositionMetric
 from orthodrome.samplers.leapfrog import largest_step
 from orthodrome.samplers.momentum import MomentumState, first_momentum, no_count, refreshed, size
 from orthodrome.samplers.tunable import EULER, Measured
 
 
 @pytree
-class SGRHMC(FlatSampler):
+class SGRHMC(MetricSampler):
     """Hamiltonian dynamics with a metric and friction, on flat coordinates.
 
     gradient: an estimator
@@ -50,15 +50,6 @@ class SGRHMC(FlatSampler):
     step_size: Any = None
     refresh_every: int | None = static(default=None)
     compiled: bool = static(default=True)
-
-    @property
-    def learns_units(self) -> bool:
-        """It has its metric."""
-        return False
-
-    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """G^-1."""
-        return self.metric.inverse(position, estimate)
 
     def tuned(self, measured: Measured) -> SGRHMC:
         """One step; friction and noise both come in through the metric, which so cancels from the heat h V / 2."""

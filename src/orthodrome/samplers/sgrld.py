@@ -14,17 +14,17 @@ from typing import Any
 import jax
 from jax import Array
 
-from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.pytree import pytree, replace, static
-from orthodrome.samplers.flat import FlatInfo, FlatSampler
-from orthodrome.samplers.inverse_metric import PositionMetric
+from orthodrome.samplers.flat import FlatInfo
+from orthodrome.samplers.inverse_metric import MetricSampler, PositionMetric
 from orthodrome.samplers.langevin import LangevinState, langevin_step
 from orthodrome.samplers.tunable import Measured
 
 
 @pytree
-class SGRLD(FlatSampler):
+class SGRLD(MetricSampler):
     """Langevin dynamics with a metric, on flat coordinates.
 
     gradient: an estimator
@@ -36,15 +36,6 @@ class SGRLD(FlatSampler):
     metric: PositionMetric
     step_size: Any = None
     compiled: bool = static(default=True)
-
-    @property
-    def learns_units(self) -> bool:
-        """It has its metric."""
-        return False
-
-    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """G^-1."""
-        return self.metric.inverse(position, estimate)
 
     def tuned(self, measured: Measured) -> SGRLD:
         """One step."""
