@@ -92,9 +92,9 @@ def slope(
     """The gradient at fixed proportions; `total` is D, for which the batch stands."""
     size, count = view.b.shape
     stored = np.zeros((size, count + 1), topics.dtype) if memory is None else memory.table[view.rows]
-    found, change, moment, squares = batch_statistics(view.gram, view.b, draws, stored)
+    found, change, moments, squares = batch_statistics(view.gram, view.b, draws, stored)
     kappa, scale = law.document_concentration, law.document_concentration * total / size
-    moment = scale * moment
+    moment = scale * moments.sum(axis=0)
     if memory is not None:
         moment += kappa * memory.square
     dense = -(moment.astype(topics.dtype)) @ topics

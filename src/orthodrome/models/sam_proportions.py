@@ -72,6 +72,7 @@ def draw_proportions(
 ) -> Drawn:
     """Run the kernel on all documents of b."""
     count, size = b.shape
+    b, start = np.ascontiguousarray(b), np.ascontiguousarray(start)  # another layout would compile the kernel again
     draws = np.zeros((num_blocks(count), sweep.kept, padded(size), LANES), b.dtype)
     last, acceptance = sample_proportions(
         sweep.flat,

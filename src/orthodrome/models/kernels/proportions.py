@@ -318,6 +318,28 @@ def _keep(flat, x, size, theta):  # type: ignore[no-untyped-def]
         store(theta, k, here if flat else here * here)
 
 
+@njit(**OPTIONS)
+def _sample_documents(  # type: ignore[no-untyped-def]
+    block, flat, gram, b, kappa, alpha, start, seed, step, items, step_size, num_steps, burn_in, kept, last, rates
+):
+    """One block: documents into lanes, the moves, and back."""
+    count, size = b.shape
+    theta, own = np.zeros((kept.shape[1], LANES), start.dtype), np.zeros((size, LANES), start.dtype)
+    state, accepted = np.zeros((4, LANES), np.uint32), np.zeros(LANES, np.int64)
+    first = block * LANES
+    for lane in range(LANES):
+        document = min(first + lane, count - 1)  # spare lanes repeat the last document
+        seed_lane(state, lane, stream_key(seed, step, items[document]))
+        for k in range(size):
+            theta[k, lane], own[k, lane] = start[document, k], b[document, k]
+    warm(state, np.zeros(LANES, np.uint32))
+    sample_block(flat, gram, own, kappa, alpha, theta, state, step_size, num_steps, burn_in, kept, accepted)
+    for lane in range(min(LANES, count - first)):
+        rates[first + lane] = accepted[lane] / max(1, burn_in + kept.shape[0])
+        for k in range(size):
+            last[first + lane, k] = theta[k, lane]
+
+
 @njit(parallel=True, **OPTIONS)
 def sample_proportions(  # type: ignore[no-untyped-def]
     flat, gram, b, kappa, alpha, start, seed, step, items, step_size, num_steps, burn_in, draws
@@ -327,22 +349,8 @@ def sample_proportions(  # type: ignore[no-untyped-def]
     gram: (padded, padded); b, start: (S, K); items: (S,) uint64, names of the documents' streams
     draws: (blocks, kept, padded, LANES), filled here
     """
-    count, size = b.shape
-    blocks, rows = draws.shape[0], draws.shape[2]
-    last, rates = np.empty_like(start), np.empty(count)
-    for block in prange(blocks):
-        theta, own = np.zeros((rows, LANES), start.dtype), np.zeros((size, LANES), start.dtype)
-        state, accepted = np.zeros((4, LANES), np.uint32), np.zeros(LANES, np.int64)
-        for lane in range(LANES):
-            document = min(block * LANES + lane, count - 1)  # spare lanes repeat the last document
-            seed_lane(state, lane, stream_key(seed, step, items[document]))
-            for k in range(size):
-                theta[k, lane], own[k, lane] = start[document, k], b[document, k]
-        warm(state, np.zeros(LANES, np.uint32))
-        kept = draws[block]
-        sample_block(flat, gram, own, kappa, alpha, theta, state, step_size, num_steps, burn_in, kept, accepted)
-        for lane in range(min(LANES, count - block * LANES)):
-            rates[block * LANES + lane] = accepted[lane] / max(1, burn_in + kept.shape[0])
-            for k in range(size):
-                last[block * LANES + lane, k] = theta[k, lane]
+    last, rates = np.empty_like(start), np.empty(b.shape[0])
+    for block in prange(draws.shape[0]):
+        settings = (seed, step, items, step_size, num_steps, burn_in)
+        _sample_documents(np.int64(block), flat, gram, b, kappa, alpha, start, *settings, draws[block], last, rates)
     return last, rates

@@ -71,48 +71,50 @@ def _subtract(before, length, weights, moments):  # type: ignore[no-untyped-def]
             store(moments, k * size + j, load(moments, k * size + j) - c * w * load(before, j))
 
 
+@njit(**OPTIONS)
+def _block_statistics(block, gram, b, draws, stored, found, weights, squares, moment):  # type: ignore[no-untyped-def]
+    """One block: documents into lanes, their sums, and back."""
+    count, size = b.shape
+    shape, kind = (draws.shape[1], LANES), b.dtype
+    own, before, moments = (
+        np.zeros((size, LANES), kind),
+        np.zeros((size, LANES), kind),
+        np.zeros((size * size, LANES), kind),
+    )
+    total, theta, y, column = np.zeros(shape, kind), np.zeros(shape, kind), np.zeros(shape, kind), np.zeros(shape, kind)
+    cosine, square, length = np.zeros((1, LANES), kind), np.zeros((1, LANES), kind), np.zeros((1, LANES), kind)
+    first, used = block * LANES, min(LANES, count - block * LANES)
+    for lane in range(used):
+        length[0, lane] = stored[first + lane, size]
+        for k in range(size):
+            own[k, lane], before[k, lane] = b[first + lane, k], stored[first + lane, k]
+    _gather(gram, own, draws, theta, y, total, moments, cosine)
+    for lane in range(used):
+        found[first + lane, size] = cosine[0, lane]
+        for k in range(size):
+            found[first + lane, k] = total[k, lane]
+    _subtract(before, length, total, moments)
+    _squares(gram, own, total, moments, column, y, square)
+    for lane in range(used):
+        squares[first + lane] = square[0, lane]
+        for k in range(size):
+            weights[first + lane, k] = total[k, lane]
+    for k in range(size):
+        for j in range(size):
+            for lane in range(used):
+                moment[k, j] += moments[k * size + j, lane]
+
+
 @njit(parallel=True, **OPTIONS)
 def batch_statistics(gram, b, draws, stored):  # type: ignore[no-untyped-def]
     """W and c as columns (S, K + 1); and as differences from `stored`, which is of that shape:
 
-    W - W0 (S, K), the sum of M - M0 over the batch (K, K), and the squared lengths of v (W - W0)' - beta (M - M0), (S,)
+    W - W0 (S, K), the sum of M - M0 over each block of the batch (blocks, K, K), and the squared lengths of
+    v (W - W0)' - beta (M - M0), (S,)
     """
     count, size = b.shape
-    blocks, rows = draws.shape[0], draws.shape[2]
     found, weights, squares = np.empty_like(stored), np.empty_like(b), np.empty(count)
-    partial = np.zeros((blocks, size, size))
-    for block in prange(blocks):
-        own, total = np.zeros((size, LANES), b.dtype), np.zeros((rows, LANES), b.dtype)
-        theta, y = np.zeros((rows, LANES), b.dtype), np.zeros((rows, LANES), b.dtype)
-        moments, before = np.zeros((size * size, LANES), b.dtype), np.zeros((size, LANES), b.dtype)
-        cosine, square, length = (
-            np.zeros((1, LANES), b.dtype),
-            np.zeros((1, LANES), b.dtype),
-            np.zeros((1, LANES), b.dtype),
-        )
-        used = min(LANES, count - block * LANES)
-        for lane in range(used):
-            document = block * LANES + lane
-            length[0, lane] = stored[document, size]
-            for k in range(size):
-                own[k, lane], before[k, lane] = b[document, k], stored[document, k]
-        _gather(gram, own, draws[block], theta, y, total, moments, cosine)
-        for lane in range(used):
-            found[block * LANES + lane, size] = cosine[0, lane]
-            for k in range(size):
-                found[block * LANES + lane, k] = total[k, lane]
-        _subtract(before, length, total, moments)
-        theta[:] = 0
-        _squares(gram, own, total, moments, theta, y, square)
-        for lane in range(used):
-            squares[block * LANES + lane] = square[0, lane]
-            for k in range(size):
-                weights[block * LANES + lane, k] = total[k, lane]
-        for k in range(size):
-            for j in range(size):
-                for lane in range(used):
-                    partial[block, k, j] += moments[k * size + j, lane]
-    moment = np.zeros((size, size))
-    for block in range(blocks):
-        moment += partial[block]
+    moment = np.zeros((draws.shape[0], size, size))
+    for block in prange(draws.shape[0]):
+        _block_statistics(np.int64(block), gram, b, draws[block], stored, found, weights, squares, moment[block])
     return found, weights, moment, squares

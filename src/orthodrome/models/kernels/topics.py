@@ -95,8 +95,8 @@ def _noise(state, normals, row):  # type: ignore[no-untyped-def]
     size = CHUNK * LANES
     for begin in range(0, row.shape[0], size):
         fill_normals(state, normals)
-        end = min(begin + size, row.shape[0])
-        row[begin:end] = normals.ravel()[: end - begin]
+        for i in range(min(size, row.shape[0] - begin)):
+            row[begin + i] = normals[i // LANES, i % LANES]
 
 
 @njit(**OPTIONS)
