@@ -347,7 +347,7 @@ TARGETS: dict[str, Law] = {
         lambda rng, n: exact.bingham_von_mises_fisher(rng, n, BINGHAM, 0.0),
         functionals=squares_and_first,
         step=0.2,
-        num_steps=4,
+        num_steps=3,
         walk=0.5,
     ),
     "bvmf-40": Law(
