@@ -43,6 +43,8 @@ TARGET = 0.8
 """Of the acceptance of the proportions' moves."""
 MANY = 500
 """Rows above which a batch is drawn by NumPy."""
+LOOKS = 1 << 50
+"""The first of the steps that are taken before the first draw."""
 VELOCITY = (1 << 63) - 1
 """The step whose normals are the first velocity."""
 
@@ -101,10 +103,9 @@ class Chain(Timed):
         if self.plan.remember:
             state.extra = vars(Memory.empty(self.documents.count, topics))
         state.numbers["log_proportion_step"] = math.log(self._first_proportion_step(topics.shape[0]))
-        view, drawn = self._proportions(state, 0)
-        for _ in range(20):
+        for i in range(20):
+            view, drawn = self._proportions(state, LOOKS + i)
             self._tune_proportions(state, drawn)
-            view, drawn = self._proportions(state, 0)
         self._tune(state, self._slope(state, view, drawn))
         state.numbers["thermostat"] = self.friction(state)
         return state
