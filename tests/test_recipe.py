@@ -90,8 +90,7 @@ def test_a_sampler_is_its_recipe_step_by_step(name: str) -> None:
 
 def both(name: str, sampler: Any, recipe: Recipe, key: Any, state: Any, twin: Any) -> tuple[Any, Any]:
     gradient_key, noise_key, *_ = jax.random.split(jax.random.clone(key), KEYS.get(name, 2))
-    leaf_key = jax.random.split(noise_key, 1)[0]
-    normal = jax.random.normal(leaf_key, (N,), state.position.dtype)
+    normal = jax.random.normal(noise_key, (N,), state.position.dtype)  # a single leaf does not split its key
     size = sum(leaf.size for leaf in jax.tree.leaves(recipe.join(twin)))
     first = 0 if recipe.auxiliary is None else N
     normals = jnp.zeros((1, size), normal.dtype).at[0, first : first + N].set(normal)

@@ -28,7 +28,7 @@ from orthodrome.experiments.contract import Claim, Context
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from orthodrome.pytree import pytree, static
+from orthodrome.pytree import pytree
 from orthodrome.samplers.divergence import ProbedDivergence
 from orthodrome.samplers.inverse_metric import InverseMetric
 from orthodrome.samplers.sghmc import SGHMC
@@ -108,13 +108,7 @@ def inverse_metric(x: Array, data: dict[str, Array]) -> Array:
 
 @pytree
 class NaiveMetric(InverseMetric):
-    """The same metric, for a sampler that forgets the correction (Eq. 16).
-
-    The field tells it from its parent: JAX takes two dataclasses with equal fields for the same structure, and may
-    then run the program that was compiled for the other.
-    """
-
-    corrected: bool = static(default=False)
+    """The same metric, for a sampler that forgets the correction (Eq. 16)."""
 
     def root_divergence(self, key: Array, x: Any, estimate: Any = None) -> Any:
         return jnp.zeros_like(x)
