@@ -49,7 +49,6 @@ LAWS = [
     "box",
 ]
 FAST = {
-    ("GeodesicNUTS", "vmf-100", "float32"),
     ("GeodesicNUTS", "log-ratio", "float64"),
     ("GeodesicHMC", "vmf-3", "float64"),
     ("GeodesicHMC", "ball", "float32"),
@@ -145,7 +144,7 @@ def gaussians_far_apart(p: dict[str, jax.Array]) -> jax.Array:
     return -0.5 * (jnp.sum((p["small"] / 1e-3) ** 2) + jnp.sum((p["large"] / 1e3) ** 2)) + 20 * p["unit"][0]
 
 
-@pytest.mark.parametrize("sampler", ["GeodesicNUTS", pytest.param("GeodesicHMC", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sampler", ["GeodesicHMC", pytest.param("GeodesicNUTS", marks=pytest.mark.slow)])
 def test_scales_of_a_thousandth_and_a_thousand_are_learnt(sampler: str) -> None:
     """Started 10 standard deviations off, with units of one: right within a factor 2, acceptance within 0.1.
 

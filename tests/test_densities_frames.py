@@ -72,7 +72,7 @@ def test_orthogonal_group_of_the_plane() -> None:
         assert abs(cosine.mean() - float(bessel_ratio(0.0, kappa))) < 4.5 * cosine.std() / half.sum() ** 0.5
 
 
-@pytest.mark.parametrize(("n", "p", "scale"), [(4, 2, 1.0), (3, 3, 0.8)])
+@pytest.mark.parametrize(("n", "p", "scale"), [pytest.param(4, 2, 1.0, marks=pytest.mark.slow), (3, 3, 0.8)])
 def test_matrix_von_mises_fisher_against_uniform(n: int, p: int, scale: float) -> None:
     law = MatrixVonMisesFisher(normal_matrix(2, n, p, scale))
     assert z_against_uniform(law, UniformStiefel(n, p), 3) < 4.5
@@ -89,7 +89,9 @@ def identity_z(x: np.ndarray, f: np.ndarray) -> float:
     return float(np.abs(gap.mean(0) / (gap.std(0) / len(x) ** 0.5)).max())
 
 
-@pytest.mark.parametrize(("n", "p", "scale"), [(20, 3, 5.0), (20, 3, 50.0), (3, 3, 4.0)])
+@pytest.mark.parametrize(
+    ("n", "p", "scale"), [pytest.param(20, 3, 5.0, marks=pytest.mark.slow), (20, 3, 50.0), (3, 3, 4.0)]
+)
 def test_identity_at_any_concentration(n: int, p: int, scale: float) -> None:
     law = MatrixVonMisesFisher(normal_matrix(4, n, p, scale))
     x = np.asarray(law.sample(jax.random.key(5), (N,)), float)
@@ -113,7 +115,7 @@ def test_rotations_in_four_dimensions() -> None:
     assert z_against_uniform(RotationVonMisesFisher(normal_matrix(11, 4, 4, 0.4)), UniformRotation(4), 12) < 4.5
 
 
-@pytest.mark.parametrize("right", [(1.0, 1.0), (0.8, -0.4)])
+@pytest.mark.parametrize("right", [pytest.param((1.0, 1.0), marks=pytest.mark.slow), (0.8, -0.4)])
 def test_matrix_bingham_against_uniform(right: tuple[float, float]) -> None:
     symmetric = normal_matrix(13, 5, 5, 0.8)
     law = MatrixBingham(symmetric + symmetric.T, jnp.diag(jnp.array(right)))

@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py"))
-SLOW = {"08_matrix_completion"}
-"""Frames take long to compile."""
+SLOW = {
+    "02_four_leaves",
+    "04_level_set",
+    "06_truncated_gaussian",
+    "07_norm_constrained_regression",
+    "08_matrix_completion",
+}
+"""They take long to compile."""
 
 
 def cases() -> list:

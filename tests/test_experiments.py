@@ -136,6 +136,7 @@ def test_balance_claims_can_fail() -> None:
         assert [claim.holds for claim in claims] == [holds, holds]
 
 
+@pytest.mark.slow
 def test_fig_4_and_5(tmp_path: Path) -> None:
     """All claims hold at a fixed seed: each moment within 4 standard errors of quadrature, some 1 % of its sd."""
     began = time.process_time()

@@ -17,10 +17,16 @@ def blocks(text: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
 
 
-WITH_CODE = [page for page in PAGES if blocks(page.read_text())]
+LONG = {"index.md", "sam.md", "comparisons.md", "stochastic.md", "recipe.md", "samplers.md", "tempering.md"}
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def with_code() -> list:
+    """The README and the short pages in the fast suite."""
+    pages = [page for page in PAGES if blocks(page.read_text())]
+    return [pytest.param(p, id=p.name, marks=[pytest.mark.slow] if p.name in LONG else []) for p in pages]
+
+
+@pytest.mark.parametrize("page", with_code())
 def test_page_runs(page: Path, tmp_path: Path) -> None:
     """In a process of its own and an empty folder: no help from the tests' settings, nothing left behind."""
     code = "\n".join(blocks(page.read_text()))

@@ -189,6 +189,7 @@ def normal_prior(p: Any) -> jax.Array:
     return -0.5 * p["mean"][0] ** 2 * p["precision"] + 0.5 * jnp.log(p["precision"]) - p["precision"]
 
 
+@pytest.mark.slow
 def test_fisher_metric_and_self_tuning_on_a_tree() -> None:
     """Normal-gamma: precision ~ Gamma(1 + (n + 1)/2, ...), exact mean; within 4 standard errors."""
     y = np.random.default_rng(0).normal(1.0, 0.7, size=12).astype(np.float32)

@@ -36,6 +36,7 @@ def rows() -> Array:
     return jnp.asarray(np.random.default_rng(0).normal(size=(2000, 3)) * 2 + [5.0, 0.0, -3.0], jnp.float32)
 
 
+@pytest.mark.slow
 def test_units_of_very_different_leaves() -> None:
     """Steps and frictions are found over three decades; variances are right within 15 %, the temperature within 5 %."""
     target = Target(Product({"w": Euclidean(), "x": Sphere()}), scales)
@@ -48,7 +49,7 @@ def test_units_of_very_different_leaves() -> None:
     assert float(draws["sample_stats"]["temperature"].mean()) == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.parametrize("kind", [SGGMC, GSGNHT])
+@pytest.mark.parametrize("kind", [pytest.param(SGGMC, marks=pytest.mark.slow), GSGNHT])
 def test_minibatches(kind: Any) -> None:
     """A conjugate mean from batches of 50: mean within 0.3 sd, variance within 35 %, temperature within 10 %."""
     posterior = Posterior(Euclidean(), prior, likelihood, rows())
