@@ -65,3 +65,12 @@ def test_a_coordinate_with_modes_has_no_say() -> None:
     jumps, visits = np.stack([fast, modes, slow], axis=-1), np.ones((len(FACTORS), LONGEST))
     assert stuck(np.ones(3), jumps, visits).tolist() == [False, True, False]
     assert stuck(np.ones(1), jumps[..., 1:2], visits).tolist() == [False], "somebody must decide"
+
+
+def test_a_constant_coordinate_has_no_say() -> None:
+    curve = turned_gaussian(0.0, 1.0, np.pi / 8)
+    constant = turned_gaussian(0.0, 0.0, np.pi / 8)
+    both = Curve(*(np.concatenate([a, b], axis=-1) for a, b in zip(curve[:2], constant[:2], strict=True)),
+                 curve.visits, np.concatenate([curve.powers, constant.powers], axis=-1), curve.draws)  # fmt: skip
+    assert best(both)[0] == best(curve)[0] and np.array_equal(best(both)[1], best(curve)[1])
+    assert np.array_equal(best(constant)[1], np.ones_like(best(constant)[1]))

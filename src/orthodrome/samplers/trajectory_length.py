@@ -47,6 +47,8 @@ OVERHEAD = 1.5
 """What a transition costs beside its gradients, in gradients (random numbers, the test, writing)."""
 MOST = 5.0
 """Effective draws per draw that are believed at most: beyond, an estimate of an antithetic gain is noise."""
+SMALLEST = 1e-150
+"""A variance that is none: a coordinate that is a constant has no say."""
 RIDGE = 1e-6
 """Added to J, relative to C: a coordinate that has not moved at all is very slow, not undefined."""
 
@@ -126,7 +128,9 @@ def best(curve: Curve) -> tuple[float, np.ndarray]:
     jumps, visits, powers = (np.asarray(a, np.float64) for a in curve[1:4])
     jumps = jumps / np.maximum(visits, 1)[..., None, None]
     mean, *covariance = _moments(powers / max(1.0, float(curve.draws)))
-    judged = ~stuck(covariance[0], jumps[:, :, 0] / 2, visits)
+    judged = (covariance[0] > SMALLEST) & ~stuck(covariance[0], jumps[:, :, 0] / 2, visits)
+    if not np.any(judged):  # nothing has moved
+        return 1.0, np.ones(TURNS, np.int32)
     mean, covariance, jumps = mean[judged], [c[judged] for c in covariance], jumps[..., judged]
     first, last = np.array([(a, b) for a in range(LONGEST) for b in range(a, min(LONGEST, 4 * (a + 1)))]).T
     cost = 1 + (first + last) / 2 + OVERHEAD
@@ -173,7 +177,7 @@ def stuck(variance: np.ndarray, jumps: np.ndarray, visits: np.ndarray) -> np.nda
 def _moments(powers: np.ndarray) -> tuple[np.ndarray, ...]:
     """The mean of d and the covariance (11, 12, 22) of (d, (d - mean)^2), from the means of d to d^4."""
     m, m2, m3, m4 = powers
-    variance = np.maximum(m2 - m**2, 1e-300)
+    variance = np.maximum(m2 - m**2, SMALLEST)
     third = m3 - 3 * m * m2 + 2 * m**3
     fourth = m4 - 4 * m * m3 + 6 * m**2 * m2 - 3 * m**4
     return m, variance, third, np.maximum(fourth - variance**2, 1e-6 * variance**2)
