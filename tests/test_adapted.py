@@ -53,8 +53,6 @@ FAST = {
     ("GeodesicHMC", "vmf-3", "float64"),
     ("GeodesicHMC", "ball", "float32"),
 }
-STEEP_WALLS = {"positive", "simplex", "box", "product"}
-"""Densities that vanish at a wall push without bound beside it: a step that ends there diverges and is rejected."""
 ERRATA = {"bvmf-40": [0.512, 0.275, 0.017, 0.026, 0.056, 0.626], "bvmf-80": [0.918, 0.845, 0.015, 0.021, 0.035, 0.084]}
 """E x_1 and E x^2 of ERRATA 5.3, to 0.002 (its last digits for the small ones)."""
 
@@ -95,7 +93,7 @@ def test_tuned_by_itself_it_draws_from_the_law(sampler: str, name: str, dtype: s
     z = (f.mean(axis=(1, 2)) - mean) / np.hypot(error, mean_error)
     assert np.abs(z).max() < THRESHOLD, z
     assert (error / sd).max() < 0.08, "fewer than 160 effective draws of some functional"
-    assert float(np.mean(draws["sample_stats"]["diverging"])) < (0.03 if name in STEEP_WALLS else 0.01)
+    assert bool(np.mean(draws["sample_stats"]["diverging"]) < 0.01)
     if name in ERRATA:
         np.testing.assert_allclose(f.mean(axis=(1, 2)), ERRATA[name], atol=0.003 + 4.4 * error.max())
 
