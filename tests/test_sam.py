@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,14 @@ from orthodrome import SAM
 from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
 from orthodrome.models.computing import computing
 from orthodrome.models.evaluation import draw_around
+from orthodrome.models.sam_defaults import estimated_concentrations, published_concentrations
 from orthodrome.models.sam_documents import Documents, corpus_mean, read_documents
 from orthodrome.models.sam_exact import ExactChain
 from orthodrome.models.sam_law import Law, unit_rows
+from orthodrome.models.sam_plan import Plan, plan_of
 from orthodrome.models.sam_proportions import Sweep
 from orthodrome.models.sam_settings import METHODS
-from orthodrome.models.sam_stochastic import Chain, Plan
+from orthodrome.models.sam_stochastic import Chain
 
 SMALL: dict[str, Any] = {"dtype": "float64", "n_jobs": 1, "random_state": 0}
 WORDS, TOPICS, NUM_DOCUMENTS = 20, 3, 8
@@ -56,16 +61,20 @@ def summaries(law: Law, topics: np.ndarray, theta: np.ndarray, documents: Docume
     return np.array([(topics @ law.mean).mean(), angles.mean(), (theta**2).mean(), fit.mean(), topics[0, 0] ** 2])
 
 
-def stay_in_the_joint(law: Law, wrong: Law, method: str, repeats: int, num_draws: int) -> np.ndarray:
+def stay_in_the_joint(
+    law: Law, wrong: Law, method: str, repeats: int, num_draws: int, space: str = "sphere"
+) -> np.ndarray:
     """z of the change of each summary when exact joint draws are moved by the sampler of `wrong`."""
     rng = np.random.default_rng(1)
     changes = []
     for r in range(repeats):
         topics, theta, documents = joint_draw(law, rng)
         settings = {"step_size": 0.04, "num_steps": 5, "proportion_warmup": 0, "proportion_steps": 5, **SMALL}
+        settings |= {"proportion_space": space}
         chain = ExactChain(SAM(TOPICS, method=method, **settings), wrong, documents, r, NUM_DOCUMENTS)
         state = chain.begin(topics)
-        state.proportions, state.numbers["log_proportion_step"] = theta.copy(), math.log(0.1)
+        state.proportions = theta.copy()
+        state.numbers["log_proportion_step"] = math.log(0.05 if space == "flat" else 0.1)
         for _ in range(num_draws):
             chain.draw(state, 0.0)
         after = summaries(law, state.position, state.proportions, documents)
@@ -74,13 +83,20 @@ def stay_in_the_joint(law: Law, wrong: Law, method: str, repeats: int, num_draws
     return moved.mean(axis=0) / (moved.std(axis=0) / math.sqrt(repeats))
 
 
-def test_block_gibbs_stays_in_the_joint_law() -> None:
-    """Geweke's joint test by exact joint draws: 4 moves of 200 models; 30 % too much document concentration is seen."""
-    law = small_law()
-    z = stay_in_the_joint(law, law, "gmc-bgibbs", repeats=200, num_draws=4)
+@pytest.mark.parametrize(("space", "alpha"), [("sphere", 2.0), ("flat", 2.0), ("slices", 0.3)])
+def test_block_gibbs_stays_in_the_joint_law(space: str, alpha: float) -> None:
+    """Geweke's joint test by exact joint draws, with each kernel of the proportions: 4 moves of 200 models."""
+    law = replace(small_law(), doc_topic_prior=alpha)
+    z = stay_in_the_joint(law, law, "gmc-bgibbs", repeats=200, num_draws=4, space=space)
     assert np.all(np.abs(z) < 4), z
-    wrong = Law(law.mean, 30.0, 20.0, 60.0 * 1.3, 2.0)
-    assert np.any(np.abs(stay_in_the_joint(law, wrong, "gmc-bgibbs", repeats=80, num_draws=4)) > 4)
+
+
+@pytest.mark.parametrize(("name", "factor"), [("document_concentration", 1.3), ("doc_topic_prior", 2.0)])
+def test_the_joint_test_sees_another_law(name: str, factor: float) -> None:
+    """Controls: 30 % too much concentration of the documents, twice the concentration of the proportions."""
+    law = small_law()
+    wrong = replace(law, **{name: factor * getattr(law, name)})
+    assert np.any(np.abs(stay_in_the_joint(law, wrong, "gmc-bgibbs", repeats=120, num_draws=4)) > 4)
 
 
 def thermostat_bias(law: Law, step_size: float, repeats: int = 80) -> tuple[float, float]:
@@ -204,7 +220,7 @@ def test_a_killed_run_goes_on_to_the_same_numbers(method: str, tmp_path: Path, m
 
     x = planted(60)[1]
     settings = {"method": method, "num_warmup": 4, "num_draws": 4, "thin": 2, "num_steps": 2, "batch_size": 20, **SMALL}
-    whole = SAM(3, **settings).fit(x)
+    whole = SAM(3, **settings).fit(x, held_out=x[:20])
     once, count = sam_run.Run.once, [0]
 
     def killed(run: Any) -> Any:
@@ -215,11 +231,12 @@ def test_a_killed_run_goes_on_to_the_same_numbers(method: str, tmp_path: Path, m
 
     monkeypatch.setattr(sam_run.Run, "once", killed)
     with pytest.raises(KeyboardInterrupt):
-        SAM(3, **settings).fit(x, checkpoint=tmp_path, checkpoint_every=0.0)
+        SAM(3, **settings).fit(x, checkpoint=tmp_path, checkpoint_every=0.0, held_out=x[:20])
     monkeypatch.setattr(sam_run.Run, "once", once)
-    again = SAM.resume(tmp_path, x)
+    again = SAM.resume(tmp_path, x, held_out=x[:20])
     np.testing.assert_array_equal(again.draws_, whole.draws_)
-    np.testing.assert_array_equal(again.trace_["cosine"], whole.trace_["cosine"])
+    for name in ("cosine", "log_perplexity", "log_perplexity_at"):
+        np.testing.assert_array_equal(again.trace_[name], whole.trace_[name])
     with pytest.raises(CheckpointError, match="thin"):
         SAM(3, **{**settings, "thin": 3}).fit(x, checkpoint=tmp_path)
     with pytest.raises(CheckpointError, match="data"):
@@ -240,8 +257,6 @@ def test_cost_does_not_depend_on_the_number_of_documents() -> None:
     for copies in (1, 20):
         documents = read_documents(scipy.sparse.vstack([x] * copies), "unit", np.dtype("float64"))
         model = SAM(3, batch_size=20, num_steps=2, **SMALL)
-        from orthodrome.models.sam_settings import plan_of
-
         chain = Chain(
             Law(corpus_mean(documents), 60.0, 60.0, 100.0, 2.0), documents, plan_of(model, documents.count), 1
         )
@@ -260,7 +275,7 @@ def test_bad_input() -> None:
         SAM(3, **SMALL).fit(empty)
     with pytest.raises(BadInput, match="negative counts"):
         SAM(3, rows="counts", **SMALL).fit(-np.ones((3, 4)))
-    for name, value in (("method", "lda"), ("n_components", 0), ("step_size", -1.0), ("doc_topic_prior", 0.5)):
+    for name, value in (("method", "lda"), ("n_components", 0), ("step_size", -1.0), ("doc_topic_prior", 0.0)):
         with pytest.raises(BadInput, match=name):
             SAM(**{"n_components": 3, **SMALL, name: value}).fit(x)
     quick = {"num_warmup": 2, "num_draws": 1, "thin": 1, "num_steps": 1, **SMALL}
@@ -268,6 +283,77 @@ def test_bad_input() -> None:
         SAM(5, rows="normalize", **quick).fit(np.abs(x[:, :4]))
     huge = SAM(3, corpus_concentration=1e9, topic_concentration=1e12, document_concentration=1e10, **quick).fit(x)
     assert np.isfinite(huge.components_).all()
+
+
+def test_sparse_proportions(fitted: SAM) -> None:
+    """doc_topic_prior = 0.1, the usual in topic models: topics are found, and proportions nearer to the corners."""
+    topics, x = planted(200)
+    settings = {"num_warmup": 60, "num_draws": 10, "thin": 2, "doc_topic_prior": 0.1, "batch_size": 40}
+    model = SAM(3, **settings, **SMALL).fit(x)
+    assert recovered(model, topics) > 0.93
+    assert 0.9 < model.temperature_ < 1.1
+    mean, dense = model.transform(x), fitted.transform(x)
+    assert np.isfinite(mean).all() and (mean.max(axis=1) > 0.95).mean() > (dense.max(axis=1) > 0.95).mean()
+    assert np.isfinite(model.score(x))
+
+
+def test_the_log_perplexity_is_watched() -> None:
+    """From warm-up on; of documents like these it falls, of others it stays higher."""
+    x, settings = planted(150)[1], {"num_warmup": 40, "num_draws": 5, "thin": 2, "num_steps": 5, "batch_size": 40}
+    other = x[:, np.random.default_rng(0).permutation(60)]
+    mine, others = (SAM(3, **settings, **SMALL).fit(x, held_out=rows).trace_ for rows in (x, other))
+    values = mine["log_perplexity"]
+    assert 25 <= len(values) == len(mine["log_perplexity_at"]) and mine["log_perplexity_at"][-1] == 50
+    assert values[-1] < values[0] - 1 and values[-1] < others["log_perplexity"][-1] - 10
+
+
+def test_concentrations_are_estimated_from_the_documents() -> None:
+    """Documents of a known law: kappa1 within 30 %, and the prior of a topic is one document; the paper's are not."""
+    rng, size, count = np.random.default_rng(0), 200, 6
+    centre = unit_rows(rng.random((1, size)))
+    topics = draw_around(np.tile(centre, (count, 1)), 150.0, rng)
+    theta = rng.dirichlet(np.full(count, 0.3), 800)
+    x = draw_around(unit_rows(theta @ topics), 250.0, rng)
+    documents = read_documents(unit_rows(x), "unit", np.dtype("float64"))
+    kappa0, sigma, kappa1 = estimated_concentrations(documents, count)
+    assert kappa0 == sigma == kappa1
+    assert abs(kappa1 / 250 - 1) < 0.3
+    assert abs(published_concentrations(size)[2] / 250 - 1) > 2
+    for few in (1, 2, 3):
+        rows = read_documents(unit_rows(x[:few]), "unit", np.dtype("float64"))
+        assert np.isfinite(estimated_concentrations(rows, count)).all()
+
+
+MANY_DOCUMENTS = """
+import resource, sys, time
+from benchmarks.sam import made_up
+from orthodrome.models.sam import SAM
+from orthodrome.models.computing import computing
+from orthodrome.models.sam_run import engine_of
+model = SAM(50, rows="normalize", random_state=0, n_jobs=1, batch_size=100)
+documents = model._begin(made_up(int(sys.argv[1]), 3000))
+with computing(1):
+    engine = engine_of(model, model.law_, documents, model.seed_)
+    state = engine.begin(model._first_topics(documents))
+    engine.draw(state, 0.5)
+    began = time.process_time()
+    for _ in range(15):
+        engine.draw(state, 0.5)
+print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+"""
+
+
+@pytest.mark.slow
+def test_many_documents_cost_no_more_per_draw() -> None:
+    """150,000 documents of 3,000 words stay below 3 GB, and a draw costs what it costs with 3,000 documents."""
+
+    def measure(count: int) -> list[float]:
+        command = [sys.executable, "-c", MANY_DOCUMENTS, str(count)]
+        return [float(word) for word in subprocess.run(command, capture_output=True, check=True).stdout.split()]
+
+    (few, _), (many, gigabytes) = measure(3000), measure(150_000)
+    assert gigabytes < 3
+    assert many < 1.6 * few
 
 
 def test_counts_become_tf_idf_as_published() -> None:

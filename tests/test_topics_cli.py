@@ -17,7 +17,7 @@ import scipy.sparse
 from orthodrome import cli
 from orthodrome.corpora import from_words
 from orthodrome.topics import demo, fit, inputs
-from orthodrome.topics.job import Job
+from orthodrome.topics.job import Job, each_topic
 from orthodrome.topics.model import schedule
 
 SUBJECTS = {
@@ -90,7 +90,10 @@ def test_everything_is_written(fitted: Path) -> None:
         assert (fitted / "figures" / f"{name}.png").stat().st_size > 10_000
         assert (fitted / "figures" / f"{name}.svg").exists()
     numbers = json.loads((fitted / "summary.json").read_text())
-    assert 0.9 < numbers["temperature"] < 1.1
+    assert 0.9 < numbers["temperature"] < 1.1 and numbers["document concentration"] > 0
+    with np.load(fitted / "result.npz") as arrays:
+        seen = arrays["trace/log-perplexity of single draws, held-out documents/at"]
+    assert seen[0] <= ITERATIONS / 20 and seen[-1] == ITERATIONS  # from warm-up on
     assert numbers["log-perplexity (annealed)"] < numbers["log-perplexity (published)"] + 1
     assert len((fitted / "topics.csv").read_text().splitlines()) == 1 + 3 * 2 * 10
     assert any((fitted / "state").iterdir()) and (fitted / "doc-topics-sd.txt").exists()
@@ -154,6 +157,7 @@ WRONG = {
     "too few documents": (["--input", LONG[:4] / 1.4], "too few"),
     "no words left": (["--max-df", "0.001", "--min-df", "1"], "widen"),
     "concentration": (["--document-concentration", "-1"], "document_concentration"),
+    "two priors": (["--alpha", "3"], "--doc-topic-prior times"),
 }
 
 
@@ -183,6 +187,11 @@ def test_bad_folders(corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.
         error = capsys.readouterr().err
         assert hint in error and error.count("\n") == 1, case
     assert sorted(path.name for path in fitted.iterdir()) == before
+
+
+def test_alpha_is_that_of_mallet() -> None:
+    """The sum over topics; 5 is what MALLET takes by itself."""
+    assert each_topic(None, 5.0, 20) == 0.25 and each_topic(0.3, None, 20) == 0.3 and each_topic(None, None, 20) is None
 
 
 def test_rows_can_be_normalised(corpus: Path, tmp_path: Path) -> None:

@@ -65,9 +65,8 @@ def fit(
     corpus_concentration: Annotated[float | None, typer.Option(help="kappa0 (else chosen from the data).")] = None,
     topic_concentration: Annotated[float | None, typer.Option(help="sigma (else chosen from the data).")] = None,
     document_concentration: Annotated[float | None, typer.Option(help="kappa1 (else chosen from the data).")] = None,
-    doc_topic_prior: Annotated[
-        float | None, typer.Option(help="alpha of each topic (else chosen from the data).")
-    ] = None,
+    doc_topic_prior: Annotated[float | None, typer.Option(help="alpha of each topic (else 1).")] = None,
+    alpha: Annotated[float | None, typer.Option(help="The same as MALLET has it: the sum over topics.")] = None,
     num_top_words: Words = 10,
     output_topic_keys: Annotated[Path | None, typer.Option(help="Also write the topic keys here.")] = None,
     output_doc_topics: Annotated[Path | None, typer.Option(help="Also write the documents' topics here.")] = None,
@@ -78,7 +77,7 @@ def fit(
     """Fit SAM to a corpus: draws, state, topic keys, document topics and figures in OUTPUT."""
     let_threads_sleep()
     from orthodrome.topics import fit as topics
-    from orthodrome.topics.job import Job
+    from orthodrome.topics.job import Job, each_topic
 
     job = Job(
         input=input,
@@ -100,7 +99,7 @@ def fit(
         corpus_concentration=corpus_concentration,
         topic_concentration=topic_concentration,
         document_concentration=document_concentration,
-        doc_topic_prior=doc_topic_prior,
+        doc_topic_prior=each_topic(doc_topic_prior, alpha, num_topics),
         num_top_words=num_top_words,
         seed=random_seed,
         checkpoint_every=checkpoint_every,

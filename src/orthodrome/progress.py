@@ -15,7 +15,9 @@ FIRST_LINE, LONGEST_LINE = 5.0, 60.0
 
 
 class Silent:
-    """No progress."""
+    """No progress. remark: what else is to be seen beside the bar."""
+
+    remark = ""
 
     def __enter__(self) -> Silent:
         return self
@@ -79,7 +81,7 @@ class Meter(Silent):
                 f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s",
                 f"{_clock((self.total - self.done) / rate)} left",
             ]
-        parts += [self.measure] * bool(self.measure)
+        parts += [text for text in (self.measure, self.remark) if text]
         return ", ".join(parts + [f"{self.divergences} divergences"] * bool(self.divergences))
 
     def show(self) -> None:

@@ -44,6 +44,15 @@ def mean_length(dimension: int, concentration: float) -> float:
     return _descend(dimension / 2 - 1, concentration)[0]
 
 
+def concentration_of(dimension: int, length: float) -> float:
+    """The k with A_V(k) = length, from 0 to 1: Newton's method with A' = 1 - A^2 - (V - 1) A / k."""
+    k = dimension * length / (1 - length * length)
+    for _ in range(8):
+        a = mean_length(dimension, k)
+        k = max(k / 10, k - (a - length) / (1 - a * a - (dimension - 1) * a / k))
+    return k
+
+
 def log_constant(dimension: int, concentration: float) -> float:
     """log c_V(k), with respect to the surface of the sphere in R^V: -log area - log E exp(k u_1)."""
     order = dimension / 2 - 1

@@ -15,42 +15,41 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from orthodrome.errors import BadInput, OrthodromeWarning
-from orthodrome.models import evaluation
+from orthodrome.errors import OrthodromeWarning
 from orthodrome.models.computing import computing
-from orthodrome.models.kernels.topics import inner_products
-from orthodrome.models.sam_documents import Documents, corpus_mean, read_documents
-from orthodrome.models.sam_law import Law, Reals, default_concentrations, random_topics, unit_rows
-from orthodrome.models.sam_proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
-from orthodrome.models.sam_run import Run, engine_of
+from orthodrome.models.sam_defaults import law_of
+from orthodrome.models.sam_documents import Documents, read_documents
+from orthodrome.models.sam_law import Reals, random_topics, unit_rows
+from orthodrome.models.sam_reading import Reading
+from orthodrome.models.sam_run import Run, Watch, engine_of
 from orthodrome.models.sam_settings import check_settings
 from orthodrome.models.sam_store import read_seed, read_settings
 
-TOPIC_DRAWS = 8
-"""Draws of the topics over which `proportions` averages."""
 
-
-class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Spherical topics of documents that are unit vectors (tf-idf).
 
     n_components: K, the number of topics
     method: 'gsgnht' or 'sggmc' (stochastic gradients), 'gmc-bgibbs' or 'gmc-apprmh' (all documents in every draw),
         'vi' or 'stovi' (variational: one point, no draws)
     batch_size: S, documents in a gradient; None is all of them
-    corpus_concentration, topic_concentration, document_concentration: kappa0, sigma, kappa1; None: 2V, 2V, 6V
-    doc_topic_prior: alpha; None: 10, as in the paper
+    corpus_concentration, topic_concentration, document_concentration: kappa0, sigma, kappa1; None: from the documents
+        (`sam_defaults`)
+    doc_topic_prior: alpha, any positive number; None: 1
     num_warmup, num_draws, thin: topic draws thrown away (and used for tuning), kept, and made for each kept one;
         for the variational methods their sum is the number of iterations
     num_steps: L, inner steps of a topic draw
     step_size, friction: eps and C; None: tuned so that the kinetic temperature stays near 1
     proportion_warmup, proportion_draws, proportion_steps: of each document's theta in each gradient
-    proportion_space: 'sphere' (square-root map) or 'flat' (reflections at the walls)
+    proportion_space: 'sphere' (square-root map) or 'flat' (reflections at the walls); below doc_topic_prior = 1, where
+        the density has poles, slices along one topic at a time
     rows: 'unit' (refuse other rows), 'normalize' (divide by their length) or 'counts' (make tf-idf)
     variance_reduction: batches correct what is remembered of all documents (D x K numbers) instead of standing for it
     total_documents: D for `partial_fit`; None: the documents seen so far
-    published: the settings of the paper's experiment, which heat the chain 100,000 times (for comparison)
+    published: the settings of the paper's experiment, which heat the chain 100,000 times (for comparison); what is not
+        given of the concentrations is then 2V, 2V, 6V for V words and 10
     dtype: of the topics; random_state: an int, or None for a random one
     n_jobs: threads, None for all cores (the numbers do not depend on it); progress: show a bar
 
@@ -116,11 +115,20 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.progress = progress
 
     def fit(
-        self, X: Any, y: Any = None, *, checkpoint: str | Path | None = None, checkpoint_every: float = 10.0
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 10.0,
+        held_out: Any = None,
     ) -> SAM:
-        """Sample (or optimise) the topics; with `checkpoint`, a folder, the run survives a kill.
+        """Sample (or optimise) the topics.
 
-        Called again with the same folder, data and settings it goes on, and ends in the same numbers.
+        checkpoint: a folder that makes the run survive a kill: called again with the same folder, data and settings,
+            it goes on, and ends in the same numbers
+        held_out: other documents, whose log-perplexity is watched from the first draw on: beside the bar, and in
+            trace_["log_perplexity"] and trace_["log_perplexity_at"]
         """
         documents = self._begin(X)
         if checkpoint is not None and self.random_state is None:
@@ -129,16 +137,26 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         run = Run(engine_of(self, self.law_, documents, self.seed_), self._schedule(), self.dtype)
         with computing(self.n_jobs):
             run.start(lambda: self._first_topics(documents))
+            if held_out is not None:
+                run.watch = Watch(self.law_, self._documents(held_out, reset=False), self.seed_)
             if checkpoint is not None:
                 run.keep_in(Path(checkpoint), checkpoint_every, self, documents)
             run.go(self.progress)
         return self._take(run)
 
     @classmethod
-    def resume(cls, folder: str | Path, X: Any, *, checkpoint_every: float = 10.0, progress: bool = False) -> SAM:
+    def resume(
+        cls,
+        folder: str | Path,
+        X: Any,
+        *,
+        checkpoint_every: float = 10.0,
+        held_out: Any = None,
+        progress: bool = False,
+    ) -> SAM:
         """Go on with the run whose checkpoint is in the folder, with the settings it was begun with."""
-        model = cls(**read_settings(Path(folder)))
-        return model.set_params(progress=progress).fit(X, checkpoint=folder, checkpoint_every=checkpoint_every)
+        model = cls(**read_settings(Path(folder))).set_params(progress=progress)
+        return model.fit(X, checkpoint=folder, checkpoint_every=checkpoint_every, held_out=held_out)
 
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
         """One more topic draw (or step of the optimiser) from these documents, which stand for `total_documents`."""
@@ -163,55 +181,6 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""
         return self.proportions(X)[0]
 
-    def proportions(
-        self, X: Any, *, num_warmup: int = 100, num_draws: int = 50
-    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-        """Mean and standard deviation of the topic proportions, over the draws of topics and proportions."""
-        check_is_fitted(self)
-        documents = self._documents(X, reset=False)
-        chosen = self._some_draws(TOPIC_DRAWS)
-        sweep = Sweep(num_warmup, num_draws, self.proportion_steps, self.proportion_space == "flat")
-        with computing(self.n_jobs):
-            draws = np.concatenate([self._proportions_at(topics, documents, sweep) for topics in chosen], axis=1)
-        return draws.mean(axis=1), draws.std(axis=1)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean log predictive density of the documents, by annealed importance sampling (see `evaluation`)."""
-        check_is_fitted(self)
-        return -self.log_perplexity(X)
-
-    def log_perplexity(
-        self, X: Any, *, estimator: str = "annealed", num_topics: int = 8, num_draws: int = 200
-    ) -> float:
-        """Minus the mean log predictive density per document: 'annealed' (almost unbiased) or 'prior' (as published).
-
-        num_topics: draws of the topics, evenly spaced; num_draws: 'prior' draws of theta, shared by all documents
-        """
-        check_is_fitted(self)
-        documents, topics = self._documents(X, reset=False), self._some_draws(num_topics)
-        if estimator not in ("annealed", "prior"):
-            raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
-        if estimator == "prior":
-            return evaluation.log_perplexity(self.law_, documents, topics, num_draws, seed=self.seed_)
-        with computing(self.n_jobs):
-            return -float(evaluation.annealed_log_density(self.law_, documents, topics, seed=self.seed_).mean())
-
-    def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
-        """The words of largest weight of every topic."""
-        return self._words(vocabulary, count, -1)
-
-    def bottom_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
-        """The words of smallest weight, relative to the corpus mean: what a topic says is absent."""
-        return self._words(vocabulary, count, 1)
-
-    def _words(self, vocabulary: Any, count: int, sign: int) -> list[list[str]]:
-        check_is_fitted(self)
-        if len(vocabulary) != self.n_features_in_:
-            raise BadInput(f"the vocabulary has {len(vocabulary)} words, X has {self.n_features_in_} columns")
-        weights = self.components_ if sign < 0 else self.components_ - self.law_.mean
-        order = np.argsort(sign * weights, axis=1, kind="stable")[:, :count]
-        return [[str(vocabulary[word]) for word in row] for row in order]
-
     def _begin(self, X: Any) -> Documents:
         """Settings and data checked, the law fixed, the seed chosen."""
         check_settings(self)
@@ -223,11 +192,7 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 OrthodromeWarning,
                 stacklevel=3,
             )
-        defaults = default_concentrations(documents.num_words)
-        given = (self.corpus_concentration, self.topic_concentration, self.document_concentration)
-        chosen = [float(default if value is None else value) for value, default in zip(given, defaults, strict=True)]
-        alpha = 10.0 if self.doc_topic_prior is None else float(self.doc_topic_prior)
-        self.law_ = Law(corpus_mean(documents), chosen[0], chosen[1], chosen[2], alpha)
+        self.law_ = law_of(self, documents)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return documents
 
@@ -257,23 +222,6 @@ class SAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             values = self.trace_.get(name)
             setattr(self, f"{name}_", float(np.mean(values[kept])) if values is not None and len(values) else None)
         return self
-
-    def _some_draws(self, count: int) -> Reals:
-        """Evenly spaced among the kept draws, the last one always."""
-        every = len(self.draws_) / min(count, len(self.draws_))
-        return self.draws_[[int(every * (i + 1)) - 1 for i in range(min(count, len(self.draws_)))]]
-
-    def _proportions_at(self, topics: Reals, documents: Documents, sweep: Sweep) -> Reals:
-        """(D, kept, K) at one draw of the topics."""
-        rows = np.arange(documents.count)
-        b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
-        gram, law = gram_of(topics), self.law_
-        kappa, alpha = law.document_concentration, law.doc_topic_prior
-        start = first_guess(gram, b)
-        drawn = draw_proportions(
-            gram, b, start, kappa, alpha, self.proportion_step_, sweep, self.seed_, 1 << 60, documents.keys()
-        )
-        return by_document(drawn.draws, documents.count, topics.shape[0])
 
     @property
     def _n_features_out(self) -> int:

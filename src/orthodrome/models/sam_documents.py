@@ -78,6 +78,13 @@ def read_documents(x: Any, rows: str, dtype: np.dtype) -> Documents:
     return Documents(table.indptr.astype(np.int64), table.indices.astype(np.int32), values.astype(dtype), x.shape[1])
 
 
+def some_rows(documents: Documents, count: int) -> Documents:
+    """Evenly spaced rows, at most `count`."""
+    rows = np.unique(np.linspace(0, documents.count - 1, min(count, documents.count)).astype(int))
+    table = documents.table()[rows]
+    return Documents(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, documents.num_words)
+
+
 def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
     """tf(d, v) log(D / (1 + df(v))), as in supplement F.3; lengths are divided out later."""
     if counts.data.min(initial=0) < 0:

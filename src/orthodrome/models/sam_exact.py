@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome.models.kernels.density import num_blocks, padded
 from orthodrome.models.kernels.lanes import LANES
-from orthodrome.models.kernels.proportions import num_blocks, padded
 from orthodrome.models.kernels.topics import flow, normals_like
 from orthodrome.models.sam_batch import look, slope, whole
 from orthodrome.models.sam_documents import Documents
@@ -86,7 +86,7 @@ class ExactChain(Timed):
         numbers["count"] += 1
         if tune > 0:
             rate = max((1 + step / 10) ** -0.6, 0.05)
-            numbers["log_proportion_step"] += rate * (acceptance - TARGET)
+            numbers["log_proportion_step"] = min(numbers["log_proportion_step"] + rate * (acceptance - TARGET), 0.0)
             if self.given_step is None:
                 numbers["log_step"] += rate * (chance - TARGET)
         return ExactReport(chance, acceptance, cosine, math.exp(numbers["log_step"]))

@@ -60,11 +60,6 @@ class Law:
         return log_constant(self.num_words, self.document_concentration)
 
 
-def default_concentrations(num_words: int) -> tuple[float, float, float]:
-    """kappa0, sigma, kappa1 in the proportions to V that the paper uses on both of its data sets."""
-    return 2.0 * num_words, 2.0 * num_words, 6.0 * num_words
-
-
 def random_topics(law: Law, count: int, rng: np.random.Generator, dtype: np.dtype) -> Reals:
     """Around the corpus mean, at about 45 degrees: normalise(m + N(0, I) / sqrt(V))."""
     noise = rng.standard_normal((count, law.num_words)) / np.sqrt(law.num_words)

@@ -9,8 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome.models.kernels.density import num_blocks, padded
 from orthodrome.models.kernels.lanes import LANES
-from orthodrome.models.kernels.proportions import num_blocks, padded, sample_proportions
+from orthodrome.models.kernels.proportions import sample_proportions
+from orthodrome.models.kernels.slices import slice_proportions
+from orthodrome.models.kernels.topics import gram_matrix
 
 Reals = NDArray[np.floating]
 
@@ -34,11 +37,8 @@ class Drawn(NamedTuple):
 
 
 def gram_of(topics: Reals) -> Reals:
-    """beta' beta, padded with zeros for the kernel."""
-    count = topics.shape[0]
-    found = np.zeros((padded(count), padded(count)), topics.dtype)
-    found[:count, :count] = topics @ topics.T
-    return found
+    """beta' beta, padded with zeros for the kernels."""
+    return gram_matrix(np.ascontiguousarray(topics), padded(topics.shape[0]))
 
 
 def first_guess(gram: Reals, b: Reals, margin: float = 0.05) -> Reals:
@@ -70,10 +70,14 @@ def draw_proportions(
     step: int,
     items: NDArray[np.uint64],
 ) -> Drawn:
-    """Run the kernel on all documents of b."""
+    """Run the kernel on all documents of b: Hamiltonian moves, or slices where the Dirichlet has poles (alpha < 1)."""
     count, size = b.shape
     b, start = np.ascontiguousarray(b), np.ascontiguousarray(start)  # another layout would compile the kernel again
     draws = np.zeros((num_blocks(count), sweep.kept, padded(size), LANES), b.dtype)
+    if alpha < 1:
+        stream = (np.uint64(seed), np.uint64(step), items)
+        last = slice_proportions(gram, b, float(kappa), float(alpha), start, *stream, sweep.burn_in, draws)
+        return Drawn(draws, last, np.ones(count))
     last, acceptance = sample_proportions(
         sweep.flat,
         gram,

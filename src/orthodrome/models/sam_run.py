@@ -14,10 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from orthodrome.errors import Diverged
-from orthodrome.models.sam_documents import Documents
+from orthodrome.models.evaluation import log_perplexity
+from orthodrome.models.sam_documents import Documents, some_rows
 from orthodrome.models.sam_law import Law, Reals
 from orthodrome.models.sam_state import State
-from orthodrome.progress import new_progress
+from orthodrome.progress import Silent, new_progress
+
+WATCHED, LOOKS = 300, 25
+"""Held-out documents that are watched, and how often in a run."""
 
 
 class Engine(Protocol):
@@ -36,7 +40,8 @@ class Engine(Protocol):
 
 def engine_of(model: Any, law: Law, documents: Documents, seed: int, total: int | None = None) -> Engine:
     """The method that the model asks for."""
-    from orthodrome.models.sam_settings import STOCHASTIC, VARIATIONAL, plan_of
+    from orthodrome.models.sam_plan import plan_of
+    from orthodrome.models.sam_settings import STOCHASTIC, VARIATIONAL
 
     total = documents.count if total is None else total
     if model.method in STOCHASTIC:
@@ -52,6 +57,16 @@ def engine_of(model: Any, law: Law, documents: Documents, seed: int, total: int 
     return ExactChain(model, law, documents, seed, total)
 
 
+class Watch:
+    """The log-perplexity of held-out documents at single draws of the topics, as published; a few hundred will do."""
+
+    def __init__(self, law: Law, held_out: Documents, seed: int) -> None:
+        self.law, self.documents, self.seed = law, some_rows(held_out, WATCHED), seed
+
+    def __call__(self, topics: Reals) -> float:
+        return log_perplexity(self.law, self.documents, topics[None], seed=self.seed)
+
+
 class Run:
     """Draws so far, and how many there are to be: (warm-up, kept, thin)."""
 
@@ -60,6 +75,7 @@ class Run:
         self.warmup, self.wanted, self.thin = schedule
         self.done, self.kept, self.records = 0, [], {}  # type: int, list[Reals], dict[str, list[float]]
         self.store: Any = None
+        self.watch: Watch | None = None
 
     @property
     def total(self) -> int:
@@ -83,11 +99,21 @@ class Run:
             shown.begin("topics", self.total, self.done)
             while self.done < self.total:
                 report = self.once()
+                self._look(shown)
                 shown.update(1, report)
                 if self.store is not None and self.store.due():
                     self.store.commit(self)
         if self.store is not None:
             self.store.commit(self)
+
+    def _look(self, shown: Silent) -> None:
+        """Now and then, how well the draw predicts."""
+        if self.watch is None or (self.done % max(1, self.total // LOOKS) and self.done < self.total):
+            return
+        value = self.watch(self.state.position)
+        self.records.setdefault("log_perplexity", []).append(value)
+        self.records.setdefault("log_perplexity_at", []).append(self.done)
+        shown.remark = f"log-perplexity {value:,.0f}"
 
     def once(self) -> Any:
         """One topic draw; kept if it is its turn (beyond the schedule, the oldest is forgotten)."""

@@ -13,17 +13,7 @@ from orthodrome.topics.job import Job, load_job
 if TYPE_CHECKING:
     from rich.console import Console
 
-SETTINGS: dict[str, Any] = {
-    "num_topics": 20,
-    "num_iterations": 600,
-    "num_top_words": 8,
-    # Docstrings are short: farther from their topics, and of fewer of them, than the articles of the paper. Held-out
-    # log-perplexity (annealed): -3,599 with these, -3,464 at 1,500, -2,909 at 3,000, above +500 with the paper's 6V.
-    "document_concentration": 800,
-    "topic_concentration": 800,
-    "corpus_concentration": 800,
-    "doc_topic_prior": 1,
-}
+SETTINGS: dict[str, Any] = {"num_topics": 20, "num_iterations": 600, "num_top_words": 8}
 
 
 def demo(folder: Path, seed: int, console: Console) -> None:

@@ -54,6 +54,15 @@ class Job:
     checkpoint_every: float = 5.0
 
 
+def each_topic(prior: float | None, total: float | None, num_topics: int) -> float | None:
+    """The concentration of each topic's proportion, given so or as MALLET's --alpha, the sum over topics."""
+    if total is None:
+        return prior
+    if prior is not None:
+        raise BadInput("--alpha is --doc-topic-prior times the number of topics: give one of them")
+    return total / num_topics
+
+
 def save_job(job: Job, folder: Path) -> None:
     """Write the settings; after this the folder can be resumed."""
     files.write_json(folder / "job.json", dataclasses.asdict(job))

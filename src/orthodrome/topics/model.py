@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from orthodrome.models import evaluation
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam_documents import read_documents
 from orthodrome.topics.inputs import Documents
 from orthodrome.topics.job import Job
 from orthodrome.topics.result import Result, Traces
@@ -43,13 +41,13 @@ def learn(job: Job, documents: Documents, state: Path, progress: bool) -> Result
     """Draw the topics (or go on drawing), then the proportions of every document."""
     began = time.monotonic()
     model = new_model(job, progress)
-    model.fit(documents.vectors[documents.training], checkpoint=state, checkpoint_every=job.checkpoint_every)
+    held_out = documents.vectors[~documents.training]
+    watched = held_out if held_out.shape[0] else None
+    training = documents.vectors[documents.training]
+    model.fit(training, checkpoint=state, checkpoint_every=job.checkpoint_every, held_out=watched)
     proportions, doubt = model.proportions(documents.vectors)
     spread = model.draws_.std(axis=0, dtype=np.float64)
-    held_out = documents.vectors[~documents.training]
     numbers, traces = measure(model, held_out), run_traces(model)
-    if held_out.shape[0]:
-        traces["log-perplexity of each kept draw, held-out documents"] = perplexity_trace(model, held_out)
     numbers["seconds"] = round(time.monotonic() - began, 1)
     return Result(model.components_, spread, model.law_.mean, proportions, doubt, traces, numbers)
 
@@ -57,6 +55,7 @@ def learn(job: Job, documents: Documents, state: Path, progress: bool) -> Result
 def measure(model: SAM, held_out: Any) -> dict[str, float]:
     """How hot the chain was, and how well it predicts."""
     found = {"temperature": model.temperature_, "acceptance": model.acceptance_}
+    found |= {"document concentration": model.law_.document_concentration}
     numbers = {name: float(value) for name, value in found.items() if value is not None}
     if held_out.shape[0]:
         numbers["log-perplexity (published)"] = model.log_perplexity(held_out, estimator="prior", num_topics=25)
@@ -68,12 +67,8 @@ def run_traces(model: SAM) -> Traces:
     """Of every draw of the topics: the kinetic temperature, and how near documents are to their topics."""
     names = {"temperature": "temperature", "cosine": "cosine of documents and their topics"}
     found = {label: model.trace_[name] for name, label in names.items() if name in model.trace_}
-    return {label: (np.arange(1, len(values) + 1), values) for label, values in found.items()}
-
-
-def perplexity_trace(model: SAM, held_out: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The published log-perplexity of each kept draw alone."""
-    rows = read_documents(held_out, "unit", np.dtype(model.dtype))
-    first = model.n_iter_ - model.thin * (len(model.draws_) - 1)
-    values = [evaluation.log_perplexity(model.law_, rows, draw[None], seed=model.seed_) for draw in model.draws_]
-    return first + model.thin * np.arange(len(values)), np.array(values)
+    traces = {label: (np.arange(1, len(values) + 1), values) for label, values in found.items()}
+    if "log_perplexity" in model.trace_:
+        label = "log-perplexity of single draws, held-out documents"
+        traces[label] = (model.trace_["log_perplexity_at"], model.trace_["log_perplexity"])
+    return traces

@@ -1,21 +1,7 @@
 """Topic proportions of many documents at once, by geodesic Hamiltonian Monte Carlo on the simplex.
 
-For a document v and topics beta only b = beta' v and G = beta' beta matter (erratum 3.3), so the vocabulary never
-enters:
-
-    log p(theta | v, beta) = kappa b.theta / q + (alpha - 1) sum log theta + const,    q^2 = theta' G theta.
-
-Two geometries, the same law: `flat`, straight lines on the simplex that are reflected at its walls (Algorithm 2 of
-Byrne & Girolami 2013), and the square-root map x = sqrt(theta), great circles on the sphere with the density
-
-    exp(kappa b.theta / q) prod |x_k|^(2 alpha - 1)        with respect to the sphere's surface.
-
-Its tangent gradient needs no inner product, because b.theta / q does not change when x is scaled:
-
-    2 x (kappa / q) (b - (b.theta / q^2) G theta) + (2 alpha - 1) (1 / x - K x).
-
-Sixteen documents lie side by side in the last axis of every array and go through the same instructions (`lanes`); what
-a document draws depends on its own stream only.
+`density` has the law and its gradient, `paths` the geodesics: straight lines that are reflected at the walls, or great
+circles after the square-root map. What a document draws depends on its own stream only, not on who is beside it.
 """
 
 from __future__ import annotations
@@ -25,149 +11,10 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from orthodrome.models.kernels.lanes import LANES, fused, load, lower, root, splat, store, where_positive
-from orthodrome.models.kernels.streams import FAST, fill_normals, next_bits, seed_lane, stream_key, warm
-
-OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True, "fastmath": FAST}
-
-
-def padded(count: int) -> int:
-    """Topics are padded to a multiple of four: the product with G takes four rows at a time."""
-    return -(-count // 4) * 4
-
-
-def num_blocks(count: int) -> int:
-    """Blocks of documents."""
-    return -(-count // LANES)
-
-
-@njit(**OPTIONS)
-def _multiply(gram, theta, y):  # type: ignore[no-untyped-def]
-    """y = G theta."""
-    for quarter in range(theta.shape[0] // 4):
-        j = 4 * quarter
-        s0 = splat(theta, 0.0)
-        s1, s2, s3 = s0, s0, s0
-        for k in range(theta.shape[0]):
-            t = load(theta, k)
-            s0 = fused(splat(theta, gram[j, k]), t, s0)
-            s1 = fused(splat(theta, gram[j + 1, k]), t, s1)
-            s2 = fused(splat(theta, gram[j + 2, k]), t, s2)
-            s3 = fused(splat(theta, gram[j + 3, k]), t, s3)
-        store(y, j, s0)
-        store(y, j + 1, s1)
-        store(y, j + 2, s2)
-        store(y, j + 3, s3)
-
-
-@njit(**OPTIONS)
-def _likelihood(gram, theta, b, size, y):  # type: ignore[no-untyped-def]
-    """y = G theta; the cosine b.theta / q, and 1 / q."""
-    _multiply(gram, theta, y)
-    along = splat(theta, 0.0)
-    square = along
-    for k in range(size):
-        t = load(theta, k)
-        along = fused(load(b, k), t, along)
-        square = fused(load(y, k), t, square)
-    inverse = splat(theta, 1.0) / root(square)
-    return along * inverse, inverse
-
-
-@njit(**OPTIONS)
-def _force_on_sphere(gram, x, b, kappa, alpha, size, theta, y):  # type: ignore[no-untyped-def]
-    """The tangent gradient of the log density at x = sqrt(theta), in y; returns the cosine."""
-    for k in range(size):
-        root_of = load(x, k)
-        store(theta, k, root_of * root_of)
-    cosine, inverse = _likelihood(gram, theta, b, size, y)
-    power, total = splat(x, 2 * alpha - 1), splat(x, (2 * alpha - 1) * size)
-    pull = splat(x, 2 * kappa) * inverse
-    back = pull * cosine * inverse
-    for k in range(size):
-        here = load(x, k)
-        store(y, k, here * (pull * load(b, k) - back * load(y, k) - total) + power / here)
-    return cosine
-
-
-@njit(**OPTIONS)
-def _force_on_simplex(gram, x, b, kappa, alpha, size, theta, y):  # type: ignore[no-untyped-def]
-    """The same at x = theta, in the flat simplex."""
-    for k in range(size):
-        store(theta, k, load(x, k))
-    cosine, inverse = _likelihood(gram, theta, b, size, y)
-    power, share = splat(x, alpha - 1), splat(x, 1 / size)
-    pull = splat(x, kappa) * inverse
-    back = pull * cosine * inverse
-    mean = splat(x, 0.0)
-    for k in range(size):
-        slope = pull * load(b, k) - back * load(y, k) + power / load(x, k)
-        store(y, k, slope)
-        mean = fused(slope, share, mean)
-    for k in range(size):
-        store(y, k, load(y, k) - mean)
-    return cosine
-
-
-@njit(**OPTIONS)
-def _great_circle(x, v, h, size):  # type: ignore[no-untyped-def]
-    """Along great circles for the time h. The polynomials of the half angle make an exact turn, of almost h |v|."""
-    square = splat(x, 0.0)
-    for k in range(size):
-        going = load(v, k)
-        square = fused(going, going, square)
-    speed = root(square)
-    one = splat(x, 1.0)
-    angle = lower(speed * h * splat(x, 0.5), splat(x, 1.5))
-    s = angle * angle
-    sine = splat(x, -1 / 39916800) * s + splat(x, 1 / 362880)
-    sine = ((sine * s - splat(x, 1 / 5040)) * s + splat(x, 1 / 120)) * s - splat(x, 1 / 6)
-    sine = angle * (sine * s + one)
-    cosine = splat(x, 1 / 20160) - s * splat(x, 1 / 1814400)
-    cosine = one - s * splat(x, 0.5) * (one - s * (splat(x, 1 / 12) - s * (splat(x, 1 / 360) - s * cosine)))
-    scale = one / (sine * sine + cosine * cosine)
-    cos, sin = (cosine * cosine - sine * sine) * scale, splat(x, 2.0) * sine * cosine * scale
-    along, against = sin / where_positive(speed, speed, one), sin * speed
-    for k in range(size):
-        here, going = load(x, k), load(v, k)
-        store(x, k, cos * here + along * going)
-        store(v, k, cos * going - against * here)
-
-
-@njit(**OPTIONS)
-def _straight(x, v, steps, size, lowest):  # type: ignore[no-untyped-def]
-    """Along straight lines; a document that would cross a wall is moved by itself."""
-    step, bottom = load(steps, 0), splat(x, 1.0)
-    for k in range(size):
-        bottom = lower(bottom, fused(step, load(v, k), load(x, k)))
-    store(lowest, 0, bottom)
-    for lane in range(LANES):
-        if lowest[0, lane] <= 0:
-            _reflected(x, v, steps[0, lane], size, lane)
-    step = where_positive(bottom, step, splat(x, 0.0))
-    for k in range(size):
-        store(x, k, fused(step, load(v, k), load(x, k)))
-
-
-@njit(**OPTIONS)
-def _reflected(x, v, h, size, lane):  # type: ignore[no-untyped-def]
-    """From wall to wall for the time h; at a wall v_j changes sign and the others share what it loses."""
-    real = x.dtype.type
-    remaining = h
-    for _ in range(64 * size):
-        hit, first = -1, remaining
-        for k in range(size):
-            if v[k, lane] < 0 and -x[k, lane] / v[k, lane] < first:
-                hit, first = k, -x[k, lane] / v[k, lane]
-        for k in range(size):
-            x[k, lane] = max(x[k, lane] + first * v[k, lane], real(0))
-        if hit < 0:
-            return
-        x[hit, lane] = 0  # exactly: rounding could leave it on the wrong side, to be hit again
-        share = real(2) * v[hit, lane] / real(size - 1)
-        for k in range(size):
-            v[k, lane] = -v[k, lane] if k == hit else v[k, lane] + share
-        remaining -= first
+from orthodrome.models.kernels.density import OPTIONS, force_on_simplex, force_on_sphere
+from orthodrome.models.kernels.lanes import LANES, fused, load, splat, store, where_positive
+from orthodrome.models.kernels.paths import great_circle, straight
+from orthodrome.models.kernels.streams import fill_normals, next_bits, seed_lane, stream_key, warm
 
 
 @njit(**OPTIONS)
@@ -278,9 +125,9 @@ def sample_block(  # type: ignore[no-untyped-def]
         for lane in range(LANES):
             x[k, lane] = theta[k, lane] if flat else real(math.sqrt(theta[k, lane]))
     if flat:
-        cosine = _force_on_simplex(gram, x, b, kappa, alpha, size, theta, y)
+        cosine = force_on_simplex(gram, x, b, kappa, alpha, size, theta, y)
     else:
-        cosine = _force_on_sphere(gram, x, b, kappa, alpha, size, theta, y)
+        cosine = force_on_sphere(gram, x, b, kappa, alpha, size, theta, y)
     _potential(flat, kappa, alpha, theta, cosine, size, scratch, potential)
     for iteration in range(burn_in + draws.shape[0]):
         _jitter(state, bits, step_size, steps)
@@ -296,11 +143,11 @@ def sample_block(  # type: ignore[no-untyped-def]
         _kick(v, y, half, size)
         for i in range(num_steps):
             if flat:
-                _straight(x, v, steps, size, scratch)
-                cosine = _force_on_simplex(gram, x, b, kappa, alpha, size, theta, y)
+                straight(x, v, steps, size, scratch)
+                cosine = force_on_simplex(gram, x, b, kappa, alpha, size, theta, y)
             else:
-                _great_circle(x, v, h, size)
-                cosine = _force_on_sphere(gram, x, b, kappa, alpha, size, theta, y)
+                great_circle(x, v, h, size)
+                cosine = force_on_sphere(gram, x, b, kappa, alpha, size, theta, y)
             _kick(v, y, h if i < num_steps - 1 else half, size)
         _potential(flat, kappa, alpha, theta, cosine, size, scratch, potential)
         _kinetic(v, size, scratch, potential, after)

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from orthodrome.models.kernels.density import OPTIONS, likelihood, multiply
 from orthodrome.models.kernels.lanes import LANES, fused, load, splat, store
-from orthodrome.models.kernels.proportions import OPTIONS, _likelihood, _multiply
 
 
 @njit(**OPTIONS)
@@ -26,7 +26,7 @@ def _gather(gram, b, draws, theta, y, weights, moments, cosines):  # type: ignor
     for n in range(draws.shape[0]):
         for k in range(size):
             store(theta, k, load(draws[n], k))
-        cosine, inverse = _likelihood(gram, theta, b, size, y)
+        cosine, inverse = likelihood(gram, theta, b, size, y)
         store(cosines, 0, fused(cosine, share, load(cosines, 0)))
         part = inverse * share
         scale = cosine * inverse * part
@@ -52,7 +52,7 @@ def _squares(gram, b, weights, moments, column, y, found):  # type: ignore[no-un
             m = load(moments, k * size + j)
             store(column, j, m)
             along = fused(m, load(b, j), along)
-        _multiply(gram, column, y)
+        multiply(gram, column, y)
         total = total + w * (w - two * along)
         for j in range(size):
             total = fused(load(column, j), load(y, j), total)

@@ -16,12 +16,9 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from orthodrome.models.kernels.density import OPTIONS
 from orthodrome.models.kernels.lanes import LANES
-from orthodrome.models.kernels.proportions import OPTIONS
 from orthodrome.models.kernels.streams import fill_normals, mixed, seed_lane, stream_key, warm
-
-CHUNK = 32
-"""Rows of LANES normals made at a time."""
 
 
 @njit(parallel=True, **OPTIONS)
@@ -41,6 +38,42 @@ def inner_products(topics, indptr, indices, values, rows):  # type: ignore[no-un
                 t2 += topics[k2, word] * value
                 t3 += topics[k3, word] * value
             found[s, k3], found[s, k2], found[s, k1], found[s, k] = t3, t2, t1, t0
+    return found
+
+
+@njit(**OPTIONS)
+def _eight(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    """The inner products of four rows with two, which share the loads."""
+    zero = a.dtype.type(0)
+    s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
+    for i in range(a.shape[0]):
+        p, q = e[i], f[i]
+        s0 += a[i] * p
+        s1 += b[i] * p
+        s2 += c[i] * p
+        s3 += d[i] * p
+        s4 += a[i] * q
+        s5 += b[i] * q
+        s6 += c[i] * q
+        s7 += d[i] * q
+    return s0, s1, s2, s3, s4, s5, s6, s7
+
+
+@njit(parallel=True, **OPTIONS)
+def gram_matrix(x, size):  # type: ignore[no-untyped-def]
+    """beta' beta of K rows in the corner of a (size, size) array; for so few rows this is faster than a library."""
+    found, count = np.zeros((size, size), x.dtype), x.shape[0]
+    for tile in prange(-(-count // 4)):
+        i = 4 * tile
+        i1, i2, i3 = min(i + 1, count - 1), min(i + 2, count - 1), min(i + 3, count - 1)
+        for j in range(0, min(i + 4, count), 2):
+            j1 = min(j + 1, count - 1)
+            t = _eight(x[i], x[i1], x[i2], x[i3], x[j], x[j1])
+            found[i3, j], found[i2, j], found[i1, j], found[i, j] = t[3], t[2], t[1], t[0]
+            found[i3, j1], found[i2, j1], found[i1, j1], found[i, j1] = t[7], t[6], t[5], t[4]
+    for row in range(count):
+        for column in range(row):
+            found[column, row] = found[row, column]
     return found
 
 
@@ -90,16 +123,6 @@ def flow(x, v, time):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _noise(state, normals, row):  # type: ignore[no-untyped-def]
-    """A row of normals, a chunk at a time; the order of numbers is that of the lanes."""
-    size = CHUNK * LANES
-    for begin in range(0, row.shape[0], size):
-        fill_normals(state, normals)
-        for i in range(min(size, row.shape[0] - begin)):
-            row[begin + i] = normals[i // LANES, i % LANES]
-
-
-@njit(**OPTIONS)
 def _open_stream(seed, step, topic):  # type: ignore[no-untyped-def]
     state = np.empty((4, LANES), np.uint32)
     key = stream_key(seed, step, np.uint64(topic) + np.uint64(1 << 62))
@@ -110,11 +133,19 @@ def _open_stream(seed, step, topic):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+def _noise(seed, step, topic, size):  # type: ignore[no-untyped-def]
+    """Standard normals for one topic; the generator makes pairs of rows of LANES."""
+    found = np.empty((2 * (-(-size // (2 * LANES))), LANES), np.float32)
+    fill_normals(_open_stream(seed, step, topic), found)
+    return found.reshape(-1)[:size]
+
+
+@njit(**OPTIONS)
 def normals_like(x, seed, step):  # type: ignore[no-untyped-def]
     """Standard normals of the shape of the topics, as `kick` draws them."""
     found = np.empty(x.shape, np.float32)
     for k in range(x.shape[0]):
-        _noise(_open_stream(seed, step, k), np.empty((CHUNK, LANES), np.float32), found[k])
+        found[k] = _noise(seed, step, k, x.shape[1])
     return found
 
 
@@ -142,9 +173,7 @@ def kick_and_flow(  # type: ignore[no-untyped-def]
     """
     squares = np.empty(x.shape[0])
     for k in prange(x.shape[0]):
-        noise = np.zeros(x.shape[1], np.float32)
-        if deviation > 0:
-            _noise(_open_stream(seed, step, k), np.empty((CHUNK, LANES), np.float32), noise)
+        noise = _noise(seed, step, k, x.shape[1]) if deviation > 0 else np.zeros(x.shape[1], np.float32)
         _scatter_row(gradient[k], indptr, indices, values, rows, weights, k, scale)
         _kick_row(x[k], v[k], gradient[k], prior, h, damp, deviation, noise)
         squares[k] = _flow_row(x[k], v[k], time)

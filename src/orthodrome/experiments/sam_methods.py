@@ -1,0 +1,91 @@
+"""What the two experiments on spherical topics share: the six methods, their curves, the figure, the common claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.sam_curves import Curve, trace_curve
+from orthodrome.models.sam import SAM
+
+SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
+"""Proportions go on from a document's last visit, so few moves will do."""
+SAMPLERS, GMC = ("sggmc", "gsgnht"), ("gmc-apprmh", "gmc-bgibbs")
+Cases = dict[str, dict[str, Any]]
+
+
+def cases(sizes: tuple[int, ...], full_steps: int) -> Cases:
+    """The six methods; the stochastic ones with several batch sizes and with all documents."""
+    found: Cases = {
+        f"{method}, S = {size}": {"method": method, "batch_size": size} | SHORT for method in SAMPLERS for size in sizes
+    }
+    whole = {"batch_size": None, "num_steps": full_steps} | SHORT
+    found |= {f"{method}, all": {"method": method} | whole for method in SAMPLERS}
+    others = (*GMC, "vi", "stovi")
+    return found | {method: {"method": method, "batch_size": sizes[0]} | SHORT for method in others}
+
+
+def run_cases(
+    context: Context, wanted: Cases, common: dict[str, Any], data: tuple[Any, Any], budget: float, honest: int
+) -> tuple[dict[str, Curve], dict[str, SAM]]:
+    """A curve and a model for each case; the numbers and the figure are written."""
+    curves, models = {}, {}
+    for name, settings in wanted.items():
+        models[name] = SAM(random_state=context.seed, **common, **settings)
+        curves[name] = trace_curve(name, models[name], *data, budget, honest=honest)
+        context.save_table("curves", curve_rows(curves))  # again after each: what there is survives
+    context.save_figure(figure(curves), "figure5")
+    return curves, models
+
+
+def curve_rows(curves: dict[str, Curve]) -> list[dict[str, Any]]:
+    """The numbers behind the figure."""
+    names = ("seconds", "draws", "log_perplexity_published", "log_perplexity_annealed")
+    return [
+        {"method": name} | dict(zip(names, row, strict=True)) for name, curve in curves.items() for row in curve.rows
+    ]
+
+
+def look_of(name: str) -> dict[str, Any]:
+    """Colour by method, line by batch: solid the small ones, dashed all documents, dotted the published settings."""
+    colours = {"sggmc": "C0", "gsgnht": "C3", "gmc-apprmh": "C2", "gmc-bgibbs": "C8", "vi": "0.2", "stovi": "0.55"}
+    method, _, kind = name.partition(", ")
+    style = {"all": "--", "published": ":"}.get(kind, "-")
+    width = 1.0 + 0.5 * (kind in ("S = 50", "S = 100"))
+    return {"color": colours[method], "linestyle": style, "linewidth": width, "marker": ".", "markersize": 4}
+
+
+def figure(curves: dict[str, Curve]) -> Any:
+    """Both estimates against the seconds of sampling; values far above the rest are left to the table."""
+    from orthodrome.plots.style import new_figure
+
+    drawing, axes = new_figure(1, 2, size=(10.0, 4.4))
+    titles = ("as published: 25 topics x 200 theta (VI: 1 x 200)", "annealed: nearly unbiased")
+    for axis, column, title in zip(np.ravel(axes), (2, 3), titles, strict=True):
+        everything = np.concatenate([np.array(curve.rows)[:, column] for curve in curves.values()])
+        low, high = everything.min(), np.quantile(everything, 0.9)
+        for name, curve in curves.items():
+            rows: NDArray[Any] = np.array(curve.rows)
+            axis.plot(rows[:, 0], rows[:, column], label=name, **look_of(name))
+        axis.set(xlabel="processor seconds of sampling, one thread", ylabel="log-perplexity", title=title, xscale="log")
+        axis.set_ylim(low - 0.05 * (high - low), high + 0.1 * (high - low))
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right center", fontsize=7, frameon=False)
+    return drawing
+
+
+def common_claims(curves: dict[str, Curve], best: str) -> list[Claim]:
+    """What the paper says of both figures, by the annealed estimate at equal seconds."""
+    honest = {name: curve.annealed for name, curve in curves.items()}
+    full, gmc = (min(honest[name] for name in names) for names in (("sggmc, all", "gsgnht, all"), GMC))
+    batch, vi = honest[best], min(honest["vi"], honest["stovi"])
+    ends = {"batches": batch, "all documents": full, "gmc": gmc, "vi": honest["vi"], "stovi": honest["stovi"]}
+    text = "annealed, after the same seconds: "
+    return [
+        Claim("subsampling", text + "batches below all documents", "subsampling speeds up", ends, batch < full),
+        Claim("gmc", text + "batches below both GMC variants", "GMC is slower", ends, batch < gmc),
+        Claim("full-batch", text + "all documents below GMC", "even full-batch outperforms GMC", ends, full < gmc),
+        Claim("vi-annealed", text + "batches below VI and StoVI", "sampling goes below VI", ends, batch < vi),
+    ]
