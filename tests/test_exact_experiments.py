@@ -8,8 +8,17 @@ import jax
 import numpy as np
 import pytest
 
+import exact_draws as exact
 from orthodrome.errors import BadInput
-from orthodrome.experiments import eigenmodel_speed, gmc_eigenmodel, gmc_geometry, gmc_volleyball, volleyball_claims
+from orthodrome.experiments import (
+    bvmf_hoff,
+    directional,
+    eigenmodel_speed,
+    gmc_eigenmodel,
+    gmc_geometry,
+    gmc_volleyball,
+    volleyball_claims,
+)
 from orthodrome.experiments.contract import Context
 from orthodrome.models.eigenmodel_law import target
 
@@ -83,7 +92,7 @@ def test_the_loop_in_numpy_has_our_gradient_and_geodesic() -> None:
             np.testing.assert_allclose(a, b, atol=1e-12)
 
 
-@pytest.mark.parametrize("module", [gmc_volleyball, gmc_eigenmodel])
+@pytest.mark.parametrize("module", [gmc_volleyball, gmc_eigenmodel, directional])
 def test_a_missing_file_is_named(module: object, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is not there"):
         module.run(Context(module.NAME, "quick", 0, tmp_path, tmp_path))  # type: ignore[attr-defined]
@@ -95,3 +104,37 @@ def test_figures_1_to_3(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.glob("*.png")} == {"figure1.png", "figure2.png", "figure3.png"}
     crooked = gmc_geometry.great_circle() * np.linspace(1, 1.1, 201)[:, None] ** np.array([1, 2, 3])
     assert not any(claim.holds for claim in gmc_geometry.geodesic_claims(crooked)[:3])
+
+
+def test_claims_of_hoff_s_sampler_hold_and_fail() -> None:
+    """At the paper's own laws, at draws of them; the geodesic sampler's claim on draws that are right and wrong."""
+    rng = np.random.default_rng(0)
+    laws = [(c1, 1.0) for c1 in (0.0, 40.0, 80.0)] + [(bvmf_hoff.HARD, bvmf_hoff.TIMES)]
+    a = np.array([-20.0, -10, 0, 10, 20])
+    draws = [exact.bingham_von_mises_fisher(rng, 40, t * a, t * c1, tangency=max(c1 / 80, 0.1)) for c1, t in laws]
+    found = [bvmf_hoff.rates(c1, x[None], t) for (c1, t), x in zip(laws, draws, strict=True)]
+    many = exact.bingham_von_mises_fisher(rng, 4000, 10 * a, 400.0, tangency=0.5).reshape(4, 1000, 5)
+    made = bvmf_hoff.collapse_claims(found, (many, 5.0))
+    assert [claim.id for claim in made] == ["hoff-0", "hoff-40", "hoff-80", "hoff-400", "hoff-geodesic"]
+    assert all(claim.holds for claim in made)
+    turned = [one._replace(log10=-4 - one.log10 * 0) for one in found]
+    assert not any(claim.holds for claim in bvmf_hoff.collapse_claims(turned, (many + 0.01, 5.0)))
+
+
+def fitted_like(mean: np.ndarray, kappa: float) -> object:
+    """What the claims look at of a fitted model."""
+    import types
+
+    import xarray
+
+    drawn = xarray.Dataset({"concentration": (("chain", "draw"), kappa * np.linspace(0.8, 1.2, 40).reshape(4, 10))})
+    return types.SimpleNamespace(
+        estimate_={"mean": mean, "concentration": kappa}, draws_=xarray.DataTree.from_dict({"posterior": drawn})
+    )
+
+
+def test_claims_of_directional_data_hold_and_fail() -> None:
+    there = directional.direction(16.3, -80.8)
+    assert all(c.holds for c in directional.polarity_claims(fitted_like(there, 26.0), "n"))  # type: ignore[arg-type]
+    assert not any(c.holds for c in directional.polarity_claims(fitted_like(-there, 50.0), "n"))  # type: ignore[arg-type]
+    assert directional.concentration_by_likelihood(np.array([-0.5, 0.5])) == pytest.approx(4.4086, rel=1e-4)

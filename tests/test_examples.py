@@ -15,6 +15,7 @@ SLOW = {
     "06_truncated_gaussian",
     "07_norm_constrained_regression",
     "08_matrix_completion",
+    "09_directions",
 }
 """They take long to compile."""
 

@@ -17,7 +17,16 @@ def blocks(text: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
 
 
-LONG = {"index.md", "sam.md", "comparisons.md", "stochastic.md", "recipe.md", "samplers.md", "tempering.md"}
+LONG = {
+    "directional.md",
+    "index.md",
+    "sam.md",
+    "comparisons.md",
+    "stochastic.md",
+    "recipe.md",
+    "samplers.md",
+    "tempering.md",
+}
 
 
 def with_code() -> list:

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Simplex as Simplex
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
+    from orthodrome.models.directional import Directional as Directional
     from orthodrome.models.network_eigenmodel import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.paired_comparison import PairedComparison as PairedComparison
     from orthodrome.models.sam import SAM as SAM
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import SGRHMC as SGRHMC
     from orthodrome.samplers import SGRLD as SGRLD
     from orthodrome.samplers import Adapted as Adapted
+    from orthodrome.samplers import ColumnGibbs as ColumnGibbs
     from orthodrome.samplers import ColumnPairs as ColumnPairs
     from orthodrome.samplers import DenseMetric as DenseMetric
     from orthodrome.samplers import FisherMetric as FisherMetric
@@ -152,7 +154,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "samplers": {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering Adapted DenseMetric LowRankMetric "
-        "RiemannianHMC RiemannianLangevin LocalMetric FisherMetric ColumnPairs "
+        "RiemannianHMC RiemannianLangevin LocalMetric FisherMetric ColumnPairs ColumnGibbs "
         "SGGMC GSGNHT Scheduled Streamed StochasticAdapted "
         "SGLD SGFS SGHMC SGNHT SGRLD SGRHMC InverseMetric PotentialMetric LeafMatrix"
     },
@@ -164,6 +166,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "models.sam": "SAM",
         "models.paired_comparison": "PairedComparison",
         "models.network_eigenmodel": "NetworkEigenmodel",
+        "models.directional": "Directional",
     },
     "corpora": {"corpora": "Corpus read_corpus python_docstrings wikipedia_set tfidf batches weigh_texts"},
     "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},

@@ -27,6 +27,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome import special
 from orthodrome.densities.density import RejectionDensity
 from orthodrome.pytree import pytree
 
@@ -39,6 +40,10 @@ class Bingham(RejectionDensity):
 
     def logdensity(self, x: Array) -> Array:
         return jnp.sum(x * (x @ self.matrix), axis=-1)
+
+    def log_constant(self) -> Array:
+        """log of the integral of exp(logdensity) over the sphere."""
+        return special.log_fisher_bingham(self.matrix, jnp.zeros_like(self.matrix[0]))
 
     def envelope(self) -> Any:
         values, vectors = jnp.linalg.eigh(self.matrix)
@@ -60,6 +65,10 @@ class BinghamVonMisesFisher(RejectionDensity):
 
     def logdensity(self, x: Array) -> Array:
         return jnp.sum(x * (x @ self.matrix), axis=-1) + x @ self.vector
+
+    def log_constant(self) -> Array:
+        """log of the integral of exp(logdensity) over the sphere."""
+        return special.log_fisher_bingham(self.matrix, self.vector)
 
     def envelope(self) -> Any:
         kappa = jnp.sqrt(jnp.sum(self.vector**2))

@@ -1,6 +1,7 @@
 """One file per figure or table of the papers; `orthodrome reproduce` runs them (see `contract`)."""
 
 EXPERIMENTS: dict[str, str] = {
+    "directional": "orthodrome.experiments.directional",
     "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
     "gmc-eigenmodel": "orthodrome.experiments.gmc_eigenmodel",
     "gmc-geometry": "orthodrome.experiments.gmc_geometry",

@@ -7,7 +7,8 @@ for c1 = 0, 40, 80. For |c1| < 80 the modes are at x1 = c1/80, x5 = +-sqrt(1 - (
 says that the sampler has difficulty moving between the modes when there are two. Here that is a number: how often x5
 changes its sign in 200 draws, where independent draws would do so 100 times. The paper gives no moments; those of the
 sampler are compared with quadrature (`bvmf_law`). The self-tuned sampler runs beside it: it moves faster within a mode,
-but no tuning of a local sampler crosses 10 nats. Fig. 5, with tempering, is in `bvmf_tempering`.
+but no tuning of a local sampler crosses 10 nats. Fig. 5, with tempering, is in `bvmf_tempering`; what the section says
+of Hoff's sampler in `bvmf_hoff`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
+from orthodrome.experiments.bvmf_hoff import HARD, TIMES, collapse_claims, draw_hard, rates
 from orthodrome.experiments.bvmf_law import DIAGONAL, log_marginal, moments
 from orthodrome.experiments.bvmf_tempering import TemperedCase, balance_claims, draw_tempered, figure5
 from orthodrome.experiments.bvmf_tempering import trace_rows as tempered_trace_rows
@@ -59,9 +61,9 @@ def logdensity(x: Array, law: dict[str, Array]) -> Array:
     return jnp.sum(law["c"] * x) + jnp.sum(law["a"] * x * x)
 
 
-def target(c1: float) -> Target:
-    """The law as the user of the package would write it."""
-    law = {"a": jnp.asarray(DIAGONAL, jnp.float32), "c": jnp.asarray([c1, 0, 0, 0, 0], jnp.float32)}
+def target(c1: float, times: float = 1.0) -> Target:
+    """The law as the user of the package would write it; A and c so many times as large."""
+    law = {"a": jnp.asarray(DIAGONAL, jnp.float32) * times, "c": jnp.asarray([c1 * times, 0, 0, 0, 0], jnp.float32)}
     return Target(Sphere(), logdensity, law)
 
 
@@ -78,7 +80,10 @@ def run(context: Context) -> list[Claim]:
     context.save_figure(figure5(tempered), "figure5")
     mixing = [claim for case in cases for claim in mixing_claims(case)]
     balanced = [claim for case in tempered if case.c1 < 80 for claim in balance_claims(case)]
-    return mixing + balanced + [moment_claim(row) for row in rows]
+    hard = draw_hard(context, FullGradient(target(HARD, TIMES)), mode(HARD))
+    found = [*(rates(case.c1, case.tuned) for case in cases), rates(HARD, hard[0], TIMES)]
+    context.save_table("hoff", [{"c1": r.c1 * r.times, "times": r.times, "log10": v} for r in found for v in r.log10])
+    return mixing + balanced + collapse_claims(found, hard) + [moment_claim(row) for row in rows]
 
 
 def draw(context: Context, c1: float) -> Case:

@@ -14,33 +14,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
+from orthodrome.models.eigenmodel_gibbs import EigenmodelGibbs
 from orthodrome.models.eigenmodel_law import target
 from orthodrome.models.links import LINKS
 from orthodrome.models.network import read_network
-from orthodrome.run.sample import sample
+from orthodrome.models.sampled import SampledModel, check_choice
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.tempering import Tempering
 
 if TYPE_CHECKING:
     import xarray
 
-    from orthodrome.summaries import Summary
-
+METHODS = ("hmc", "gibbs")
 PREDICTED = 200
 """Over so many draws are edge probabilities averaged."""
 Reals = NDArray[np.float64]
 
 
-class NetworkEigenmodel(BaseEstimator):
+class NetworkEigenmodel(SampledModel):
     """Edges of a network from a frame, eigenvalues and an intercept.
 
     rank: p, the number of columns of the frame
     link: 'probit' or 'logit'
+    method: 'hmc', or 'gibbs': Hoff's sampler, the baseline (probit only; tempering and steps do not apply)
     tempering: None, or how many replicas (see `Tempering`)
     step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory (T in the paper)
@@ -56,6 +56,7 @@ class NetworkEigenmodel(BaseEstimator):
         rank: int = 3,
         *,
         link: str = "probit",
+        method: str = "hmc",
         tempering: int | None = None,
         step_size: Any = None,
         num_steps: int = 20,
@@ -66,41 +67,36 @@ class NetworkEigenmodel(BaseEstimator):
         random_state: int = 0,
         progress: bool = False,
     ) -> None:
+        super().__init__(num_chains, num_warmup, num_draws, dtype, random_state, progress)
         self.rank = rank
         self.link = link
+        self.method = method
         self.tempering = tempering
         self.step_size = step_size
         self.num_steps = num_steps
-        self.num_chains = num_chains
-        self.num_warmup = num_warmup
-        self.num_draws = num_draws
-        self.dtype = dtype
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, edges: Any, y: Any = None, *, missing: Any = (), nodes: Any = None) -> NetworkEigenmodel:
         """Draw from the posterior given a network (see `read_network`); `missing` pairs are left out."""
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
-        if self.link not in LINKS:
-            raise BadInput(f"link is {self.link!r}; it must be one of {', '.join(LINKS)}")
+        check_choice("link", self.link, tuple(LINKS))
+        check_choice("method", self.method, METHODS)
+        if self.method == "gibbs" and (self.link != "probit" or self.tempering is not None):
+            raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         if not 1 <= self.rank <= len(self.nodes_):
             raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
-        law = target(self.edges_, self.link, self.dtype)
-        sampler: Any = GeodesicHMC(FullGradient(law), self.step_size, self.num_steps)
-        tree = sample(
-            sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering),
-            random_starts(len(self.nodes_), self.rank, self.num_chains, self.random_state, self.dtype),
-            seed=self.random_state,
-            num_chains=self.num_chains,
-            num_warmup=self.num_warmup,
-            num_draws=self.num_draws,
-            progress=self.progress,
-            dims={"frame": ["node", "column"], "eigenvalues": ["column"]},
-            coords={"node": [str(node) for node in self.nodes_]},
-        )
-        self.draws_ = aligned(tree)
+        starts = random_starts(len(self.nodes_), self.rank, self.num_chains, self.random_state, self.dtype)
+        dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
+        with self.in_precision():
+            self.draws_ = aligned(self.drawn(self._sampler(), starts, dims, coords))
         self._summarise()
         return self
+
+    def _sampler(self) -> Any:
+        if self.method == "gibbs":
+            return EigenmodelGibbs(self.edges_)
+        law = target(self.edges_, self.link, self.dtype)
+        sampler = GeodesicHMC(FullGradient(law), self.step_size, self.num_steps)
+        return sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering)
 
     def _summarise(self) -> None:
         posterior = self.draws_["posterior"].dataset
@@ -132,13 +128,6 @@ class NetworkEigenmodel(BaseEstimator):
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
-
-    def summary(self) -> Summary:
-        """What the draws say."""
-        from orthodrome.summaries import summary
-
-        check_is_fitted(self)
-        return summary(self.draws_)
 
 
 def random_starts(nodes: int, rank: int, chains: int, seed: int, dtype: str) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ import numpy as np
 from jax import Array
 from jax.scipy.special import logsumexp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome.errors import BadInput
@@ -28,7 +27,7 @@ from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.reflected_simplex import ReflectedSimplex
 from orthodrome.manifolds.simplex import Simplex
 from orthodrome.models.comparisons import Comparisons, read_comparisons
-from orthodrome.run.sample import sample
+from orthodrome.models.sampled import SampledModel, check_choice
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.random_walk import RandomWalk
@@ -36,8 +35,6 @@ from orthodrome.targets import Target
 
 if TYPE_CHECKING:
     import xarray
-
-    from orthodrome.summaries import Summary
 
 SPACES = ("auto", "sphere", "flat", "log-ratio")
 METHODS = ("hmc", "nuts", "random-walk")
@@ -47,7 +44,7 @@ WALLS = 64
 """So many reflections in one flow, and the move is given up."""
 
 
-class PairedComparison(BaseEstimator):
+class PairedComparison(SampledModel):
     """Strengths of players that sum to one, from a table of winners and losers.
 
     concentration: of the Dirichlet prior (alpha); a number, or one for each player
@@ -73,36 +70,23 @@ class PairedComparison(BaseEstimator):
         random_state: int = 0,
         progress: bool = False,
     ) -> None:
+        super().__init__(num_chains, num_warmup, num_draws, dtype, random_state, progress)
         self.concentration = concentration
         self.space = space
         self.method = method
-        self.num_chains = num_chains
-        self.num_warmup = num_warmup
-        self.num_draws = num_draws
-        self.dtype = dtype
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, table: Any, y: Any = None, *, players: Any = None) -> PairedComparison:
         """Draw from the posterior given a table (see `read_comparisons`)."""
         self.comparisons_ = read_comparisons(table, players)
         self.players_ = self.comparisons_.players
         concentration = prior(self.concentration, len(self.players_))
-        _check_choice("space", self.space, SPACES)
-        _check_choice("method", self.method, METHODS)
+        check_choice("space", self.space, SPACES)
+        check_choice("method", self.method, METHODS)
         space = best_space(concentration) if self.space == "auto" else self.space
-        law = target(self.comparisons_, concentration, space, self.dtype)
-        tree = sample(
-            sampler_for(law, self.method),
-            even_start(law, len(self.players_), self.dtype),
-            seed=self.random_state,
-            num_chains=self.num_chains,
-            num_warmup=self.num_warmup,
-            num_draws=self.num_draws,
-            progress=self.progress,
-            dims={"strength": ["player"]},
-            coords={"player": list(self.players_)},
-        )
+        with self.in_precision():
+            law = target(self.comparisons_, concentration, space, self.dtype)
+            start, dims = even_start(law, len(self.players_), self.dtype), {"strength": ["player"]}
+            tree = self.drawn(sampler_for(law, self.method), start, dims, coords={"player": list(self.players_)})
         self.draws_ = with_weights(tree, law)
         strength = np.asarray(self.draws_["posterior"]["strength"], float)
         self.mean_, self.sd_ = strength.mean((0, 1)), strength.std((0, 1))
@@ -120,13 +104,6 @@ class PairedComparison(BaseEstimator):
         strength = self.draws_["posterior"]["strength"]
         ours, theirs = (np.asarray(strength.sel(player=side).sum("player"), float) for side in names)
         return float(np.mean(ours / (ours + theirs)))
-
-    def summary(self) -> Summary:
-        """What the draws say, player by player."""
-        from orthodrome.summaries import summary
-
-        check_is_fitted(self)
-        return summary(self.draws_)
 
 
 def prior(concentration: Any, players: int) -> NDArray[np.float64]:
@@ -206,8 +183,3 @@ def with_weights(tree: xarray.DataTree, law: Any) -> xarray.DataTree:
         posterior = tree["posterior"].dataset
         tree["posterior"].dataset = posterior.assign(strength=np.exp(posterior["strength"]))
     return tree
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")

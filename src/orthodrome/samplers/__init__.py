@@ -1,6 +1,7 @@
 """Samplers, one file each."""
 
 from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
+from orthodrome.samplers.column_gibbs import ColumnGibbs
 from orthodrome.samplers.column_pairs import ColumnPairs
 from orthodrome.samplers.divergence import ExactDivergence, ProbedDivergence
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
@@ -36,6 +37,7 @@ __all__ = [
     "SGRHMC",
     "SGRLD",
     "Adapted",
+    "ColumnGibbs",
     "ColumnPairs",
     "DenseMetric",
     "ExactDivergence",

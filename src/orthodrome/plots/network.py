@@ -1,0 +1,51 @@
+"""A fitted `NetworkEigenmodel`: edges beside their probabilities, the nodes' positions, and the eigenvalues.
+
+Nodes are sorted by their place in the first column of the frame, so that what the model has found shows as blocks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
+
+Reals = NDArray[np.float64]
+
+
+def plot_network(model: Any) -> Figure:
+    """Four panels: edges, probabilities, positions, traces."""
+    figure, axes = new_figure(1, 4, size=(12.5, 3.2))
+    order = np.argsort(model.frame_[:, 0])
+    matrices = (("edges", np.nan_to_num(model.edges_, nan=0.5)), ("probability of an edge", model.edge_probability_))
+    for panel, (title, matrix) in zip(axes[0, :2], matrices, strict=True):
+        panel.imshow(matrix[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+        panel.set(title=title, xticks=(), yticks=(), xlabel="node", ylabel="node")
+    positions(axes[0, 2], model)
+    traces(axes[0, 3], np.asarray(model.draws_["posterior"]["eigenvalues"], float))
+    return figure
+
+
+def positions(panel: Axes, model: Any) -> None:
+    """Nodes in the plane of the first two columns (against their number if there is one), with the edges."""
+    place = model.frame_ * np.sqrt(np.abs(model.eigenvalues_))
+    x, y = (np.arange(len(place)), place[:, 0]) if place.shape[1] == 1 else place[:, :2].T
+    for i, j in np.argwhere(np.triu(model.edges_ == 1, 1)):
+        panel.plot(x[[i, j]], y[[i, j]], color=GREY, linewidth=0.2, alpha=0.5)
+    panel.scatter(x, y, s=8, color=BLUE, linewidths=0, zorder=3)
+    panel.set(
+        title="positions",
+        xlabel="node" if place.shape[1] == 1 else "column 1",
+        ylabel=f"column {min(2, place.shape[1])}",
+    )
+
+
+def traces(panel: Axes, eigenvalues: Reals) -> None:
+    """Every eigenvalue of every chain, one colour a column."""
+    for column in range(eigenvalues.shape[2]):
+        panel.plot(eigenvalues[..., column].T, color=(BLUE, ORANGE, GREEN)[column % 3], linewidth=0.6)
+    panel.set(title="eigenvalues", xlabel="draw")
