@@ -209,9 +209,10 @@ def test_every_method_finds_them(method: str) -> None:
 
 def test_published_settings_are_hot() -> None:
     """With the paper's steps the kinetic temperature is far from one (erratum c-2)."""
-    x = planted(200)[1]
-    model = SAM(3, method="sggmc", published=True, num_warmup=5, num_draws=5, thin=1, batch_size=20, **SMALL).fit(x)
-    assert model.temperature_ > 3
+    x, settings = planted(200)[1], {"num_warmup": 5, "num_draws": 5, "thin": 1, "batch_size": 20}
+    for name in (True, "wikipedia"):
+        model = SAM(3, method="sggmc", published=name, **settings, **SMALL).fit(x)
+        assert model.temperature_ > 3
 
 
 @pytest.mark.parametrize("method", ["gsgnht", "gmc-bgibbs", "stovi"])
@@ -275,7 +276,14 @@ def test_bad_input() -> None:
         SAM(3, **SMALL).fit(empty)
     with pytest.raises(BadInput, match="negative counts"):
         SAM(3, rows="counts", **SMALL).fit(-np.ones((3, 4)))
-    for name, value in (("method", "lda"), ("n_components", 0), ("step_size", -1.0), ("doc_topic_prior", 0.0)):
+    wrong = [("method", "lda"), ("n_components", 0), ("step_size", -1.0), ("doc_topic_prior", 0.0), ("batch_size", 0)]
+    wrong += [
+        ("published", "reuters"),
+        ("num_warmup", -1),
+        ("doc_topic_prior", 1e-6),
+        ("document_concentration", math.inf),
+    ]
+    for name, value in wrong:
         with pytest.raises(BadInput, match=name):
             SAM(**{"n_components": 3, **SMALL, name: value}).fit(x)
     quick = {"num_warmup": 2, "num_draws": 1, "thin": 1, "num_steps": 1, **SMALL}

@@ -24,7 +24,9 @@ from orthodrome.models.sam_law import Reals
 from orthodrome.models.sam_run import engine_of
 from orthodrome.models.sam_settings import VARIATIONAL
 
-WARM_UP, NUM_TOPICS, NUM_THETA, STORED = 0.2, 25, 200, 400
+WARM_UP, FIRST_LOOK = 0.2, 1 / 40
+"""Shares of the budget."""
+NUM_TOPICS, NUM_THETA, STORED = 25, 200, 400
 
 
 @dataclass
@@ -47,6 +49,10 @@ class Curve:
     def annealed(self) -> float:
         """At the end."""
         return self.rows[-1][3]
+
+    def arrival(self, level: float) -> float:
+        """Seconds until the first look with an annealed estimate at or below the level; infinite if there is none."""
+        return next((row[0] for row in self.rows if row[3] <= level), math.inf)
 
 
 class History:
@@ -71,7 +77,7 @@ class History:
 
 
 def trace_curve(
-    name: str, model: SAM, train: Any, test: Any, budget: float, *, looks: int = 5, honest: int = 200
+    name: str, model: SAM, train: Any, test: Any, budget: float, *, looks: int = 6, honest: int = 200
 ) -> Curve:
     """Run one method for the budget; the model can then be asked for proportions."""
     model.set_params(n_jobs=1)
@@ -83,7 +89,7 @@ def trace_curve(
         state = engine.begin(model._first_topics(documents))
         engine.seconds.update(dict.fromkeys(engine.seconds, 0.0))
         seconds, count = 0.0, 0
-        for look in np.geomspace(budget / 8, budget, looks):
+        for look in budget * np.geomspace(1, FIRST_LOOK, looks)[::-1]:
             if seconds >= look and count:
                 continue
             while seconds < look:

@@ -12,7 +12,7 @@ from typing import Any
 from orthodrome.corpora.wikipedia import wikipedia_set
 from orthodrome.experiments.contract import Claim, Context
 from orthodrome.experiments.sam_curves import Curve
-from orthodrome.experiments.sam_methods import GMC, cases, common_claims, run_cases
+from orthodrome.experiments.sam_methods import GMC, cases, common_claims, published, run_cases
 
 NAME = "sam-wiki"
 TITLE = "Spherical topics on 150,000 Wikipedia articles: log-perplexity against time, six methods"
@@ -37,8 +37,9 @@ def run(context: Context) -> list[Claim]:
     folder = context.data / "wikipedia_en" if (context.data / "wikipedia_en").is_dir() else context.data
     train, test, _ = wikipedia_set(folder, context.pick(4000, 150_000), context.pick(200, 1000), context.seed)
     common = {"n_components": context.pick(20, 50)} | LAW
-    settings = (context.pick(2.0, 60.0), context.pick(40, 200))
-    curves, _ = run_cases(context, cases((100,), full_steps=1), common, (train, test), *settings)
+    settings = (context.pick(2.0, 40.0), context.pick(40, 200))
+    wanted = cases((100,), full_steps=1) | published("wikipedia", 100)
+    curves, _ = run_cases(context, wanted, common, (train, test), *settings)
     return claims(curves)
 
 

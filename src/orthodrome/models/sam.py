@@ -48,8 +48,8 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     rows: 'unit' (refuse other rows), 'normalize' (divide by their length) or 'counts' (make tf-idf)
     variance_reduction: batches correct what is remembered of all documents (D x K numbers) instead of standing for it
     total_documents: D for `partial_fit`; None: the documents seen so far
-    published: the settings of the paper's experiment, which heat the chain 100,000 times (for comparison); what is not
-        given of the concentrations is then 2V, 2V, 6V for V words and 10
+    published: 'sggmc' and 'gsgnht' with the paper's settings for '20news' (or True) or 'wikipedia', which heat the
+        chain 100,000 times, for comparison; concentrations not given are then 2V, 2V, 6V for V words and 10
     dtype: of the topics; random_state: an int, or None for a random one
     n_jobs: threads, None for all cores (the numbers do not depend on it); progress: show a bar
 
@@ -82,7 +82,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         rows: str = "unit",
         variance_reduction: bool = True,
         total_documents: int | None = None,
-        published: bool = False,
+        published: bool | str = False,
         dtype: str = "float32",
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -87,26 +87,31 @@ def look(topics: Reals, documents: Documents, rows: NDArray[np.int64]) -> View:
 
 
 def slope(
-    law: Law, topics: Reals, documents: Documents, view: View, draws: Reals, total: int, memory: Memory | None = None
+    law: Law,
+    topics: Reals,
+    documents: Documents,
+    view: View,
+    draws: Reals,
+    total: int,
+    memory: Memory | None = None,
+    out: Reals | None = None,
 ) -> Slope:
-    """The gradient at fixed proportions; `total` is D, for which the batch stands."""
+    """The gradient at fixed proportions; `total`: D, for which the batch stands; `out`: where its dense part is put."""
     size, count = view.b.shape
     stored = np.zeros((size, count + 1), topics.dtype) if memory is None else memory.table[view.rows]
-    found, change, moments, squares = batch_statistics(view.gram, view.b, draws, stored)
+    found, change, moment, square, largest, cosine = batch_statistics(view.gram, view.b, draws, stored)
     kappa, scale = law.document_concentration, law.document_concentration * total / size
-    moment = scale * moments.sum(axis=0)
+    moment *= -scale
     if memory is not None:
-        moment += kappa * memory.square
-    dense = -(moment.astype(topics.dtype)) @ topics
+        moment -= kappa * memory.square
+    dense = np.matmul(moment.astype(topics.dtype), topics, out=out)
     if memory is not None:
         dense += topics.dtype.type(kappa) * memory.linear
         memory.learn(documents, view.rows, found, change)
     freedom = topics.shape[0] * (topics.shape[1] - 1)
-    noise = (kappa * total) ** 2 / size * max(0.0, 1 - size / total) * float(squares.mean()) / freedom
-    # the largest eigenvalue of W'W is at most its largest sum of a row (its entries are positive)
-    weights = found[:, :-1]
-    curvature = scale * float((weights.T @ weights).sum(axis=1).max()) + law.topic_concentration
-    return Slope(dense, change, scale, law.prior_gradient(topics), noise, curvature, float(found[:, -1].mean()))
+    noise = (kappa * total) ** 2 / size * max(0.0, 1 - size / total) * square / freedom
+    curvature = scale * largest + law.topic_concentration
+    return Slope(dense, change, scale, law.prior_gradient(topics), noise, curvature, cosine)
 
 
 def whole(found: Slope, documents: Documents, view: View) -> Reals:

@@ -8,8 +8,10 @@ from typing import Any
 
 from orthodrome.models.sam_proportions import Sweep
 
-PUBLISHED_RATE, PUBLISHED_MOMENTUM, PUBLISHED_STEP = 1e-2, 1e-2, 1e-6
-"""gamma, rho and the step of the proportions on 20News-different (erratum 3.2)."""
+PUBLISHED = {"20news": (1e-2, 1e-2), "wikipedia": (1e-1, 5e-1)}
+"""gamma and rho of the paper's two experiments (erratum 3.2)."""
+PUBLISHED_STEP = 1e-6
+"""Of the proportions."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,13 @@ def plan_of(model: Any, num_documents: int) -> Plan:
 
 def published_plan(model: Any, size: int, num_documents: int) -> Plan:
     """Erratum 3.2: eps = sqrt(gamma / D), C = rho / eps, one batch for all inner steps, V = 0, theta hardly moving."""
-    step = math.sqrt(PUBLISHED_RATE / num_documents) if model.step_size is None else model.step_size
+    gamma, rho = PUBLISHED["20news" if model.published is True else model.published]
+    step = math.sqrt(gamma / num_documents) if model.step_size is None else model.step_size
     return Plan(
         batch_size=size,
         num_steps=model.num_steps,
         step_size=step,
-        friction=PUBLISHED_MOMENTUM / step if model.friction is None else model.friction,
+        friction=rho / step if model.friction is None else model.friction,
         thermostat=model.method == "gsgnht",
         thermostat_mass=1.0,
         reuse_batch=True,

@@ -11,11 +11,13 @@ METHODS = ("sggmc", "gsgnht", "gmc-apprmh", "gmc-bgibbs", "vi", "stovi")
 STOCHASTIC, EXACT, VARIATIONAL = METHODS[:2], METHODS[2:4], METHODS[4:]
 ROWS = ("unit", "normalize", "counts")
 SPACES = ("sphere", "flat")
+PUBLISHED = (False, True, "20news", "wikipedia")
+LEAST_PRIOR = 1e-4
 
 
 def check_settings(model: Any) -> None:
     """Refuse what cannot be right, before anything is computed."""
-    choices = (("method", METHODS), ("rows", ROWS), ("proportion_space", SPACES))
+    choices = (("method", METHODS), ("rows", ROWS), ("proportion_space", SPACES), ("published", PUBLISHED))
     for name, allowed in choices:
         if getattr(model, name) not in allowed:
             raise BadInput(f"{name} is {getattr(model, name)!r}; it must be one of {', '.join(map(repr, allowed))}")
@@ -23,8 +25,19 @@ def check_settings(model: Any) -> None:
     for name in counts:
         if int(getattr(model, name)) < 1:
             raise BadInput(f"{name} is {getattr(model, name)!r}; it must be at least 1")
+    for name in ("batch_size", "total_documents"):
+        if getattr(model, name) is not None and int(getattr(model, name)) < 1:
+            raise BadInput(f"{name} is {getattr(model, name)!r}; it must be at least 1, or None")
+    for name in ("num_warmup", "proportion_warmup"):
+        if int(getattr(model, name)) < 0:
+            raise BadInput(f"{name} is {getattr(model, name)!r}; it must not be negative")
     positive = ("corpus_concentration", "topic_concentration", "document_concentration", "doc_topic_prior")
     for name in (*positive, "step_size", "friction"):
         value = getattr(model, name)
         if value is not None and not (math.isfinite(value) and value > 0):
             raise BadInput(f"{name} is {value!r}; it must be a positive number")
+    if model.doc_topic_prior is not None and model.doc_topic_prior < LEAST_PRIOR:
+        raise BadInput(
+            f"doc_topic_prior is {model.doc_topic_prior!r}; below {LEAST_PRIOR} every document is of one topic only: "
+            f"use {LEAST_PRIOR} or more, or a mixture"
+        )

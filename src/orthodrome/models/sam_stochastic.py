@@ -56,7 +56,7 @@ class Chain(Timed):
         super().__init__()
         self.law, self.documents, self.plan, self.seed = law, documents, plan, seed
         self.total = documents.count if total is None else total
-        self.tuning = Tuning(plan, law)
+        self.tuning, self.buffer = Tuning(plan, law), np.empty((0, 0))
 
     def begin(self, topics: Reals) -> State:
         """At these topics, with a random velocity and a first look at a batch."""
@@ -93,13 +93,13 @@ class Chain(Timed):
             step = int(state.numbers["count"]) * n + i
             if i == 0 or not self.plan.reuse_batch:
                 view, drawn = self._proportions(state, step)
+                rate = self._learn_proportions(state, drawn)
             else:
                 view = self.timed("gradient", look, state.position, self.documents, view.rows)
             found = self._slope(state, view, drawn)
             clipped += self._kick_and_move(state, view, found, h, h if i < n - 1 else h / 2, step)
-            acceptance, cosine = acceptance + float(drawn.acceptance.mean()), cosine + found.cosine
+            acceptance, cosine = acceptance + rate, cosine + found.cosine
             self.tuning.learn(state.numbers, found, quickly=tune > 0)
-            self._learn_proportions(state, drawn)
         state.numbers["count"] += 1
         heat = self._temperature(state)
         return Report(heat, acceptance / n, cosine / n, h, state.numbers["thermostat"], clipped / n)
@@ -144,7 +144,13 @@ class Chain(Timed):
 
     def _slope(self, state: State, view: View, drawn: Drawn) -> Slope:
         args = (self.law, state.position, self.documents, view, drawn.draws, self.total, self._memory(state))
-        return self.timed("gradient", slope, *args)
+        return self.timed("gradient", slope, *args, self._buffer(state))
+
+    def _buffer(self, state: State) -> Reals:
+        """An array for the gradient, used again and again: a new one each time would cost as much as filling it."""
+        if self.buffer.shape != state.position.shape or self.buffer.dtype != state.position.dtype:
+            self.buffer = np.empty_like(state.position)
+        return self.buffer
 
     def _memory(self, state: State) -> Memory | None:
         extra = state.extra
@@ -177,5 +183,7 @@ class Chain(Timed):
     def _temperature(self, state: State) -> float:
         return float(np.einsum("ij,ij->", state.velocity, state.velocity)) / self._freedom(state)
 
-    def _learn_proportions(self, state: State, drawn: Drawn) -> None:
-        self.tuning.learn_proportions(state.numbers, float(drawn.acceptance.mean()), state.position.shape[0])
+    def _learn_proportions(self, state: State, drawn: Drawn) -> float:
+        rate = float(drawn.acceptance.mean())
+        self.tuning.learn_proportions(state.numbers, rate, state.position.shape[0])
+        return rate

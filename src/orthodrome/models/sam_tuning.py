@@ -19,8 +19,10 @@ from orthodrome.models.sam_plan import Plan
 FRICTION, LEAST_FRICTION = 0.3, 0.02
 """C h at most and at least: a velocity is forgotten after 3 to 50 steps."""
 HEAT, FRACTION = 0.1, 1.0
-HOT, COOL = 10.0, 0.3
-"""The heat at the beginning of warm-up, which cools geometrically until this fraction of it is left."""
+HOT, WANDER, COOL = 10.0, 0.1, 0.3
+"""The heat at the beginning of warm-up is at least HOT, and as much as moves a topic by the root of WANDER radians from
+where it belongs: with many documents the law is so narrow that heat does no harm, and large steps find it sooner. It
+cools geometrically until the fraction COOL of the warm-up is left."""
 MEMORY = 0.03
 """The share of the newest batch in what the tuning remembers during warm-up."""
 TARGET = 0.8
@@ -48,7 +50,8 @@ class Tuning:
 
     def cool(self, numbers: Numbers, left: float) -> None:
         """The heat when this share of the warm-up is left."""
-        numbers["heat"] = HEAT * (HOT / HEAT) ** (max(0.0, left - COOL) / (1 - COOL))
+        hot = max(HOT, WANDER * numbers["curvature"] / self.law.num_words)
+        numbers["heat"] = HEAT * (hot / HEAT) ** (max(0.0, left - COOL) / (1 - COOL))
 
     def thermostatic(self, numbers: Numbers) -> bool:
         """The thermostat waits until the warm-up has cooled: it would take the heat away."""

@@ -26,6 +26,9 @@ OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
 CANCELLED = 1e-6
 """What is left of q^2 without a topic, below which the difference is not trusted and the sum is made again."""
 
+FLOOR, LEAST_SQUARE = -320.0, 1e-290
+"""Of log sum g and of g' G g, so that nothing is lost in rounding: theta does not depend on the scale."""
+
 
 @njit(**OPTIONS)
 def _uniform(state):  # type: ignore[no-untyped-def]
@@ -107,7 +110,7 @@ def _slice(gram, b, kappa, alpha, g, y, k, along, square, state):  # type: ignor
         trial = low + (high - low) * _uniform(state)
         there = math.exp(math.log(trial) / alpha)
         total = square + there * (2 * cross + there * self)
-        if total > 1e-290 and kappa * (along + own * there) / math.sqrt(total) - there >= level:
+        if total > LEAST_SQUARE and kappa * (along + own * there) / math.sqrt(total) - there >= level:
             y[k], g[k] = trial, there
             break
         if trial < y[k]:
@@ -123,6 +126,8 @@ def _take_up(theta, alpha, tiny, g, y, state):  # type: ignore[no-untyped-def]
     """g and y from theta: the scale is drawn, and so is where below `tiny` a share lies that was lost in rounding."""
     size = theta.shape[0]
     scale = log_gamma_draw(state, size * alpha)
+    while scale < FLOOR:
+        scale = log_gamma_draw(state, size * alpha)
     for k in range(size):
         lost = theta[k] < tiny
         logarithm = scale + math.log(tiny if lost else np.float64(theta[k]))

@@ -105,16 +105,36 @@ def _block_statistics(block, gram, b, draws, stored, found, weights, squares, mo
                 moment[k, j] += moments[k * size + j, lane]
 
 
+@njit(**OPTIONS)
+def _numbers(found, squares):  # type: ignore[no-untyped-def]
+    """The mean of the squares, the largest sum of a row of W'W, the mean of c."""
+    count, size = found.shape[0], found.shape[1] - 1
+    rows, square, cosine = np.zeros(size), 0.0, 0.0
+    for d in range(count):
+        total = 0.0
+        for k in range(size):
+            total += found[d, k]
+        for k in range(size):
+            rows[k] += found[d, k] * total
+        square += squares[d]
+        cosine += found[d, size]
+    return square / count, rows.max(), cosine / count
+
+
 @njit(parallel=True, **OPTIONS)
 def batch_statistics(gram, b, draws, stored):  # type: ignore[no-untyped-def]
     """W and c as columns (S, K + 1); and as differences from `stored`, which is of that shape:
 
-    W - W0 (S, K), the sum of M - M0 over each block of the batch (blocks, K, K), and the squared lengths of
-    v (W - W0)' - beta (M - M0), (S,)
+    W - W0 (S, K), the sum of M - M0 over the batch (K, K), and of v (W - W0)' - beta (M - M0) the mean squared length;
+    then the largest sum of a row of W'W (a bound of its eigenvalues, as its entries are positive) and the mean of c
     """
     count, size = b.shape
     found, weights, squares = np.empty_like(stored), np.empty_like(b), np.empty(count)
-    moment = np.zeros((draws.shape[0], size, size))
+    moments = np.zeros((draws.shape[0], size, size))
     for block in prange(draws.shape[0]):
-        _block_statistics(np.int64(block), gram, b, draws[block], stored, found, weights, squares, moment[block])
-    return found, weights, moment, squares
+        _block_statistics(np.int64(block), gram, b, draws[block], stored, found, weights, squares, moments[block])
+    moment = np.zeros((size, size))
+    for block in range(draws.shape[0]):
+        moment += moments[block]
+    square, largest, cosine = _numbers(found, squares)
+    return found, weights, moment, square, largest, cosine
