@@ -53,6 +53,10 @@ class Ball(OnSphere):
         height = jnp.sqrt(jnp.maximum(1 - jnp.sum(beta * beta, axis=-1, keepdims=True), 0))
         return jnp.concatenate([beta, height], axis=-1)
 
+    def walls(self, x: Array) -> Array:
+        beta, height = jnp.abs(x[..., :-1]), jnp.abs(x[..., -1:])
+        return jnp.concatenate([jnp.full_like(beta, jnp.inf) if self.norm == 2 else beta, height], axis=-1)
+
     def log_measure(self, x: Array) -> Array:
         beta, height = x[..., :-1], x[..., -1]
         constant = beta.size * jnp.log(2 / self.norm * jnp.asarray(self.radius, x.dtype)) - height.size * math.log(2)

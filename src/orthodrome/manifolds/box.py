@@ -38,6 +38,9 @@ class Box(OnSphere):
         y = (p - middle) / half
         return jnp.stack([y, jnp.sqrt(jnp.maximum(1 - y * y, 0))], axis=-1)
 
+    def walls(self, x: Array) -> Array:
+        return jnp.stack([jnp.full_like(x[..., 0], jnp.inf), jnp.abs(x[..., 1])], axis=-1)
+
     def log_measure(self, x: Array) -> Array:
         _, half = self._bounds(x[..., 0])
         return jnp.sum(jnp.log(half * jnp.abs(x[..., 1]))) - half.size * math.log(2)

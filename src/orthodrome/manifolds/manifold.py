@@ -85,6 +85,13 @@ class Manifold(abc.ABC):
         """An embedded point whose `to_user` is p."""
         return p
 
+    def walls(self, x: Tree) -> Tree | None:
+        """For every element how far the wall is that it would cross, inf if none; None: the space has no walls.
+
+        Exact samplers soften the force there (`samplers.soft_walls`).
+        """
+        return None
+
     def log_measure(self, x: Tree) -> Any:
         """The log density of the user's reference measure with respect to the surface measure, summed over copies."""
         return 0.0

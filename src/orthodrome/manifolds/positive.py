@@ -49,3 +49,6 @@ class Positive(Manifold):
 
     def max_step(self, x: Array) -> float:
         return jnp.inf
+
+    def walls(self, x: Array) -> Array:
+        return x

@@ -61,6 +61,9 @@ class Product(Manifold):
     def from_user(self, p: Tree) -> Tree:
         return self.map(lambda m, a: m.from_user(a), p)
 
+    def walls(self, x: Tree) -> Tree:
+        return self.map(lambda m, a: m.walls(a), x)
+
     def log_measure(self, x: Tree) -> Any:
         return sum(jax.tree.leaves(self.map(lambda m, a: m.log_measure(a), x)))
 

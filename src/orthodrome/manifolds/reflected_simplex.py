@@ -63,6 +63,9 @@ class ReflectedSimplex(Manifold):
     def max_step(self, x: Array) -> float:
         return jnp.inf
 
+    def walls(self, x: Array) -> Array:
+        return x
+
     def log_measure(self, x: Array) -> Any:
         return -0.5 * math.log(x.shape[-1]) * (x.size // x.shape[-1])
 

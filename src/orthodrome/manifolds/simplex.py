@@ -35,6 +35,9 @@ class Simplex(OnSphere):
     def from_user(self, p: Array) -> Array:
         return jnp.sqrt(p)
 
+    def walls(self, x: Array) -> Array:
+        return jnp.abs(x)
+
     def log_measure(self, x: Array) -> Array:
         copies = x.size // x.shape[-1]
         return jnp.sum(jnp.log(jnp.abs(x))) - copies * math.log(2)

@@ -18,6 +18,7 @@ from orthodrome import splitting, steps, trees
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import per_leaf
+from orthodrome.samplers.soft_walls import softened
 
 DIVERGENT_ENERGY = 1000.0
 """A trajectory whose energy grows by more than this has left the dynamics (Stan's convention)."""
@@ -35,10 +36,11 @@ class Point(NamedTuple):
 def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
     """One step K A K with the tree of steps h (negative for backward in time)."""
     manifold, half = gradient.manifold, splitting.times(h, 0.5)
-    v = splitting.kick(manifold, point.position, point.velocity, point.gradient, half)
+    force = softened(manifold, point.position, point.gradient, h)
+    v = splitting.kick(manifold, point.position, point.velocity, force, half)
     x, v = splitting.flow(manifold, point.position, v, h)
     estimate, _ = gradient.estimate(None, x, None)
-    v = splitting.kick(manifold, x, v, estimate.gradient, half)
+    v = splitting.kick(manifold, x, v, softened(manifold, x, estimate.gradient, h), half)
     return Point(x, v, estimate.logdensity, estimate.gradient)
 
 
