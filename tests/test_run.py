@@ -16,6 +16,7 @@ import pytest
 
 from orthodrome.errors import BadInput, Diverged, OrthodromeError, OrthodromeWarning
 from orthodrome.parallel import use_cores
+from orthodrome.random.keys import new_key
 from orthodrome.run import Stop, engine, loop, pace
 from orthodrome.samplers.adapted import Adapted
 from run_cases import NORTH, TRACES, PythonWalk, draws, fisher
@@ -23,7 +24,7 @@ from run_cases import NORTH, TRACES, PythonWalk, draws, fisher
 
 def test_key_of_a_transition_is_folded_from_chain_and_count() -> None:
     tree = draws(num_warmup=4, num_draws=6, keep_warmup=True)
-    sampler, key = fisher(), jax.random.key(3)
+    sampler, key = fisher(), new_key(np.uint32(3))
     step = jax.jit(lambda s, k, chain, t, state: s.step(loop.chain_key(k, chain, t), state))
     for chain in range(2):
         state, seen = sampler.init(NORTH), []

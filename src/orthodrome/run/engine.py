@@ -115,7 +115,3 @@ def new_engine(sampler: Any, key: Array, num_chains: int, mesh: Any, bytes_per_d
         return PythonEngine(key, num_chains, length)
     chains = parallel.place_chains(np.arange(num_chains, dtype=np.uint32), mesh)
     return CompiledEngine(parallel.place_copies(key, mesh), chains, mesh, length)
-
-
-new_key = jax.jit(jax.random.key)
-"""One small program, where building a key by hand compiles several."""

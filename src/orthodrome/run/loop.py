@@ -21,6 +21,7 @@ from jax import Array
 
 from orthodrome import parallel, trees
 from orthodrome.manifolds.manifold import Tree
+from orthodrome.run.rows import Rows, empty, taken_apart, write
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -89,11 +90,11 @@ def _one_chain(
     key = jax.random.fold_in(key, chain)
     draw = partial(one_draw, thin=thin)
 
-    def body(i: Array, carry: tuple[Any, Kept]) -> tuple[Any, Kept]:
+    def body(i: Array, carry: tuple[Any, Rows]) -> tuple[Any, Rows]:
         state, rows = carry
         state, kept = draw(sampler, key, state, first_step + i * thin)
-        return state, jax.tree.map(lambda row, new: jax.lax.dynamic_update_index_in_dim(row, new, i, 0), rows, kept)
+        return state, write(rows, kept, i)
 
-    shapes = jax.eval_shape(draw, sampler, key, state, first_step)[1]
-    rows = jax.tree.map(lambda s: jnp.zeros((length, *s.shape), s.dtype), shapes)
-    return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))
+    kept = jax.eval_shape(draw, sampler, key, state, first_step)[1]
+    state, rows = jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, empty(kept, length)))
+    return state, taken_apart(rows, kept)

@@ -11,7 +11,8 @@ import numpy as np
 from orthodrome import doors, parallel
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Tree
-from orthodrome.run.engine import Engine, new_engine, new_key
+from orthodrome.random.keys import new_key
+from orthodrome.run.engine import Engine, new_engine
 from orthodrome.run.start import Look, bytes_per_draw, first_states
 from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
 from orthodrome.samplers.stochastic_tuning import StochasticAdapted
