@@ -129,8 +129,8 @@ class Adapted:
         sampler = self._at(tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average)))
         if not self.learns_length:
             return replace(self.sampler, step_size=sampler.step_size)
-        factor, num_steps = trajectory_length.best(tuning.curve)
         position = jax.tree.map(lambda leaf: leaf[0], state.position)
+        factor, num_steps = trajectory_length.best(tuning.curve, trajectory_length.overhead(sampler, position))
         factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
         return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
 
