@@ -13,6 +13,7 @@ from orthodrome.errors import BadInput
 from orthodrome.experiments import (
     bvmf_hoff,
     directional,
+    eigenmodel_gibbs_baseline,
     eigenmodel_speed,
     gmc_eigenmodel,
     gmc_geometry,
@@ -138,3 +139,12 @@ def test_claims_of_directional_data_hold_and_fail() -> None:
     assert all(c.holds for c in directional.polarity_claims(fitted_like(there, 26.0), "n"))  # type: ignore[arg-type]
     assert not any(c.holds for c in directional.polarity_claims(fitted_like(-there, 50.0), "n"))  # type: ignore[arg-type]
     assert directional.concentration_by_likelihood(np.array([-0.5, 0.5])) == pytest.approx(4.4086, rel=1e-4)
+
+
+def test_claims_of_the_gibbs_baseline_hold_and_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eigenmodel_gibbs_baseline, "compiled_seconds", lambda edges, dtype: 0.02)
+    edges = np.zeros((8, 8))
+    good = eigenmodel_gibbs_baseline.Baseline(np.array([[-3000.0] * 8 + [-2055.0] * 2]), 0.9, 10.0)
+    assert all(claim.holds for claim in eigenmodel_gibbs_baseline.gibbs_claims(good, -2050.0, edges))
+    bad = good._replace(lp=good.lp - 300, acceptance=1e-3, seconds=0.01)
+    assert not any(claim.holds for claim in eigenmodel_gibbs_baseline.gibbs_claims(bad, -2050.0, edges))

@@ -120,6 +120,38 @@ def steps(sampler: Any, x: Any, count: int = 64) -> Any:
     return jax.jit(jax.vmap(one))(jnp.arange(count))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_step_keeps_structure_and_dtype_and_vmap_is_a_loop(dtype: str) -> None:
+    with jax.enable_x64(dtype == "float64"):
+        x = jnp.asarray(draw_funnel(np.random.default_rng(1), 3), dtype)
+        for sampler in (hmc(following), langevin(following)):
+            one = lambda i, y, s=sampler: s.step(jax.random.fold_in(jax.random.key(0), i), s.init(y))
+            states, infos = jax.jit(jax.vmap(one))(jnp.arange(3), x)
+            assert states.position.dtype == states.logdensity.dtype == infos.lp.dtype == jnp.dtype(dtype)
+            for i in range(3):
+                alone, _ = jax.jit(one)(i, x[i])
+                np.testing.assert_allclose(alone.position, states.position[i], rtol=1e-4, atol=1e-5)
+
+
+def test_the_generalised_leapfrog_keeps_volume_and_leads_back(x64: None) -> None:
+    """det d(x', p') / d(x, p) = 1, and with the momentum turned round the step ends where it began."""
+    gradient = FullGradient(FUNNEL.target())
+    system = generalised_leapfrog.System(gradient, LocalMetric(following), jnp.asarray(1e-14), lambda x: x, 200)
+
+    def move(z: jax.Array) -> jax.Array:
+        point = generalised_leapfrog.Phase(z[:3], z[3:], *system.look(z[:3]))
+        end, _ = system.step(point, jnp.asarray(0.4))
+        return jnp.concatenate([end.x, end.p])
+
+    z = jnp.asarray([0.4, -0.7, 0.9, 0.3, 1.1, -0.6])
+    forward = jax.jit(move)
+    assert float(jnp.linalg.det(jax.jit(jax.jacfwd(move))(z))) == pytest.approx(1, abs=1e-9)
+    turned = forward(z) * jnp.asarray([1.0, 1, 1, -1, -1, -1])
+    np.testing.assert_allclose(forward(turned) * jnp.asarray([1.0, 1, 1, -1, -1, -1]), z, atol=1e-11)
+    assert np.abs(forward(z) - z).max() > 0.1
+
+
 def test_where_the_metric_is_not_definite_no_move_ends() -> None:
     """G = 1 - x0^2: the region beyond 1 is closed, and attempts are counted."""
     bounded = lambda x: jnp.stack([1 - x[0] ** 2, jnp.ones_like(x[0]), jnp.ones_like(x[0])])

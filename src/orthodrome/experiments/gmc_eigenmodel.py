@@ -2,10 +2,12 @@
 
 270 proteins, 716 interactions, three columns (see `NetworkEigenmodel`). Single chains have the paper's steps (0.005 for
 the frame, 0.1 for the eigenvalues, 0.001 for the intercept, 20 to a trajectory) and start at random; some end at a
-local mode with one eigenvalue near 0, 250 nats below the best. With tempering each seed has replicas at exponents from
-0.6 to 1, whose steps grow as exponent^(-1/2): below about 0.5 the law loses its order altogether (the frame has 804
-dimensions, and the likelihood no longer pays for them), and in between the log density of a rung has a spread of some
-twenty nats, so neighbours must be close. The speed of one trajectory is compared with a loop in NumPy in the same run.
+local mode with one eigenvalue near 0, 250 nats below the best. With tempering each seed has twenty replicas, as in the
+paper, at exponents from 0.6 to 1 that space themselves in warm-up, with steps that grow as exponent^(-1/2): below about
+0.5 the law loses its order altogether (the frame has 804 dimensions, and the likelihood no longer pays for them), in
+between the eigenvalues leave 0 one after the other, and the log density of a rung has a spread of some twenty nats, so
+neighbours must be close. Hoff's Gibbs sampler runs beside them (`eigenmodel_gibbs_baseline`), and the speed of one
+trajectory is compared with a loop in NumPy in the same run.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from orthodrome.errors import BadInput
 from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.eigenmodel_gibbs_baseline import draw_gibbs, gibbs_claims
 from orthodrome.experiments.eigenmodel_speed import speed_claims
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.eigenmodel_law import target
@@ -68,12 +71,15 @@ def run(context: Context) -> list[Claim]:
     single, tempered = draw_single(context, edges), draw_tempered(context, edges)
     context.save_table("chains", [*chain_rows("single", single), *chain_rows("tempered", tempered)])
     context.save_figure(figure(single, tempered), "figure6")
-    return [*mode_claims(single, tempered), *speed_claims(edges)]
+    claims = mode_claims(single, tempered)
+    gibbs = draw_gibbs(context, edges, RANK)
+    context.save_table("gibbs", [{"chain": i, "draw": t, "lp": v} for (i, t), v in np.ndenumerate(gibbs.lp)])
+    return [*claims, *gibbs_claims(gibbs, claims[0].measured, edges), *speed_claims(edges)]
 
 
 def draw_single(context: Context, edges: Reals) -> Traces:
     """The paper's sampler from random starts."""
-    seeds, length = context.pick(quick=(3, 60), paper=(10, 300))
+    seeds, length = context.pick(quick=(3, 60), paper=(10, 1000))
     sampler = GeodesicHMC(FullGradient(target(edges)), STEPS, num_steps=20)
     starts = random_starts(len(edges), RANK, seeds, context.seed, "float32")
     return traces(_sample(context, sampler, starts, length))
@@ -81,26 +87,26 @@ def draw_single(context: Context, edges: Reals) -> Traces:
 
 def draw_tempered(context: Context, edges: Reals) -> Traces:
     """Replicas from the same starts."""
-    seeds, replicas, length = context.pick(quick=(2, 4, 40), paper=(10, 12, 200))
-    ladder = np.geomspace(HOTTEST, 1, replicas).astype(np.float32)
-    ladder[-1] = 1
-    steps = {name: (step * ladder**-0.5).astype(np.float32) for name, step in WIDER.items()}
+    seeds, replicas, warmup, length = context.pick(quick=(2, 4, 10, 30), paper=(10, 20, 100, 300))
+    exponents = np.geomspace(HOTTEST, 1, replicas)
+    steps = {name: (step * exponents**-0.5).astype(np.float32) for name, step in WIDER.items()}
     inside = GeodesicHMC(FullGradient(target(edges)), WIDER, num_steps=10)
-    sampler = Tempering(inside, ladder, replicas={"step_size": steps})
+    sampler = Tempering(inside, num_replicas=replicas, hottest=HOTTEST, replicas={"step_size": steps})
     starts = random_starts(len(edges), RANK, seeds, context.seed, "float32")
-    return traces(_sample(context, sampler, starts, length))
+    return traces(_sample(context, sampler, starts, length, warmup))
 
 
-def _sample(context: Context, sampler: Any, starts: list[Any], length: int) -> Any:
+def _sample(context: Context, sampler: Any, starts: list[Any], length: int, warmup: int = 0) -> Any:
     settings: dict[str, Any] = {"seed": context.seed, "num_chains": len(starts), "progress": context.progress}
-    return sample(sampler, starts, num_warmup=0, num_draws=length, **settings)
+    return sample(sampler, starts, num_warmup=warmup, num_draws=length, keep_warmup=warmup > 0, **settings)
 
 
 def traces(tree: Any) -> Traces:
-    """What the figure and the claims look at."""
-    posterior = tree["posterior"]
-    arrays = (tree["sample_stats"]["lp"], posterior["eigenvalues"], posterior["intercept"])
-    return Traces(*(np.asarray(array, float) for array in arrays))
+    """What the figure and the claims look at, from the start on."""
+    names = (("sample_stats", "lp"), ("posterior", "eigenvalues"), ("posterior", "intercept"))
+    phases = ("warmup_", "") if "warmup_posterior" in tree else ("",)
+    every = [[np.asarray(tree[phase + group][name], float) for phase in phases] for group, name in names]
+    return Traces(*(np.concatenate(parts, axis=1) for parts in every))
 
 
 def mode_claims(single: Traces, tempered: Traces) -> list[Claim]:
@@ -109,7 +115,8 @@ def mode_claims(single: Traces, tempered: Traces) -> list[Claim]:
     tail = slice(-max(1, tempered.lp.shape[1] // 5), None)
     level = float(tempered.lp[chain, tail].mean())
     values = np.sort(tempered.eigenvalues[chain, tail], axis=-1).mean(axis=0)
-    found = {"reached": int(tempered.reached.sum()), "of": len(tempered.reached)}
+    levels = tempered.lp[:, tail].mean(axis=1).round(1).tolist()
+    found = {"reached": int(tempered.reached.sum()), "of": len(tempered.reached), "levels": levels}
     alone = {"reached": int(single.reached.sum()), "of": len(single.reached)}
     return [
         Claim(
