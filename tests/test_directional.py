@@ -128,7 +128,8 @@ def test_bad_data(law: str, data: Any, words: str) -> None:
         ({"method": "gibbs"}, "nuts, hmc"),
         ({"scale": 0.0}, "scale is 0.0; it must be above 0"),
         ({"dtype": "float16"}, "float32, float64"),
-        ({"law": "mixture", "components": 26}, "components is 26, but there are 25 rows"),
+        ({"law": "mixture", "components": 26}, r"components is 26; .* to 25 \(rows\)"),
+        ({"law": "mixture", "components": 1}, "one is 'von-mises-fisher'"),
     ],
 )
 def test_bad_settings(settings: dict[str, Any], words: str) -> None:

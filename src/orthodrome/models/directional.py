@@ -138,8 +138,10 @@ class Directional(SampledModel):
         family = FAMILIES[self.law]
         x = family.read(data)
         check_spread(x)
-        if self.law == "mixture" and not 1 <= self.components <= len(x):
-            raise BadInput(f"components is {self.components}, but there are {len(x)} rows; take 1 to that many")
+        if self.law == "mixture" and not 2 <= self.components <= len(x):
+            raise BadInput(
+                f"components is {self.components}; take from 2 (one is 'von-mises-fisher') to {len(x)} (rows)"
+            )
         return family, x
 
     def _sampler(self, law: Any) -> Any:

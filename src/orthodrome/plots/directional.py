@@ -38,7 +38,8 @@ def on_circle(model: Any) -> Figure:
     figure, axes = new_figure(1, 1, size=(4.2, 3.6))
     angle = np.linspace(0, 2 * np.pi, 361)
     density = np.exp(model.score_samples(np.stack([np.cos(angle), np.sin(angle)], axis=1)))
-    data = np.mod(np.arctan2(model.x_[:, 1], model.x_[:, 0]), 2 * np.pi)
+    seen = np.concatenate([model.x_, -model.x_]) if model.law == "bingham" else model.x_  # an axis has two ends
+    data = np.mod(np.arctan2(seen[:, 1], seen[:, 0]), 2 * np.pi)
     axes[0, 0].hist(data, bins=36, range=(0, 2 * np.pi), density=True, color=GREY, alpha=0.5)
     axes[0, 0].plot(angle, density, color=ORANGE)
     axes[0, 0].set(xlabel="angle", ylabel="density", xlim=(0, 2 * np.pi), xticks=np.arange(5) * np.pi / 2)
