@@ -8,7 +8,7 @@ compiler fuses with what uses the numbers. `new_key(seed)` is a key of this kind
 
 The counter's first word says what is wanted, so no two uses of a key meet:
 
-    bits     (word >> 1, i)       both words of the i-th block are used
+    bits     (0, i) or (WIDE, i)  the first word of the block, or both for 64 bits
     split    (SPLIT, i)           the block is the i-th new key
     fold_in  (FOLD, number)       the block is the new key
 """
@@ -66,7 +66,7 @@ def _random_bits(key: Array, bit_width: int, shape: tuple[int, ...]) -> Array:
     if bit_width == 64:
         high, low = (word.astype(jnp.uint64) for word in threefry(key, WIDE, _counters(size)))
         return ((high << np.uint64(32)) | low).reshape(shape)
-    words = jnp.concatenate(threefry(key, np.uint32(0), _counters((size + 1) // 2)))[:size].reshape(shape)
+    words = threefry(key, np.uint32(0), _counters(size))[0].reshape(shape)
     return words if bit_width == 32 else words.astype(f"uint{bit_width}")
 
 
