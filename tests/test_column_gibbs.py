@@ -44,13 +44,14 @@ def after_rounds(linear: float, values: np.ndarray) -> np.ndarray:
     return z_scores(moments(start), moments(fresh))
 
 
-@pytest.mark.parametrize("linear", [0.0, 3.0])
+@pytest.mark.parametrize("linear", [pytest.param(0.0, marks=pytest.mark.slow), 3.0])
 def test_vectors_stay_in_the_truth(linear: float) -> None:
     """Biases of 6 % of a standard deviation are seen; a matrix that is 15 % too large is (the control)."""
     assert after_rounds(linear, A).max() < THRESHOLD
     assert after_rounds(linear, 1.15 * A).max() > THRESHOLD
 
 
+@pytest.mark.slow
 def test_frames_stay_in_the_truth() -> None:
     """exp(tr C'X + tr B X'AX) on 4 x 2 frames, by rejection from uniform ones."""
     rng = np.random.default_rng(1)
@@ -148,6 +149,7 @@ def network(m: int = 24) -> np.ndarray:
     return (draw | draw.T).astype(float)
 
 
+@pytest.mark.slow
 def test_the_model_with_gibbs_and_its_picture() -> None:
     from orthodrome.plots.network import plot_network
 

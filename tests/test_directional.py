@@ -75,7 +75,7 @@ def test_densities_on_the_torus_integrate_to_one(law: str) -> None:
     np.testing.assert_allclose(apart, apart[0], atol=1e-10)
 
 
-@pytest.mark.parametrize("law", some_slow(FAMILIES, ("von-mises-fisher", "sine")))
+@pytest.mark.parametrize("law", some_slow(FAMILIES, ("sine",)))
 def test_the_likelihood_is_the_sum_over_rows(law: str) -> None:
     """Sufficient statistics lose nothing."""
     rng, family = np.random.default_rng(5), FAMILIES[law]
@@ -191,9 +191,9 @@ def test_the_predictive_density_summary_and_picture(fitted: Directional) -> None
     found = np.exp(fitted.score_samples(angle))
     assert found.sum() * 2 * np.pi / 60 == pytest.approx(1, abs=1e-5)
     mean, kappa, mass = grid_posterior()
-    at = np.exp(kappa * (np.cos(0.5 - mean)[:, None] - 1)) / (2 * np.pi * ive(0, kappa))
-    assert np.exp(fitted.score_samples([0.5]))[0] == pytest.approx(np.sum(at * mass), rel=0.04)
-    assert fitted.score(CIRCLE) == pytest.approx(fitted.score_samples(CIRCLE).mean())
+    at = np.exp(kappa * (np.cos(angle[5] - mean)[:, None] - 1)) / (2 * np.pi * ive(0, kappa))
+    assert found[5] == pytest.approx(np.sum(at * mass), rel=0.04)
+    assert fitted.score(angle) == pytest.approx(np.log(found).mean())
     assert "concentration" in repr(fitted.summary())
     assert len(plot_directional(fitted).axes) == 1
     with pytest.raises(BadInput, match="only a mixture"):

@@ -52,6 +52,7 @@ def test_without_the_matrix_it_is_von_mises_fisher(d: int, x64: None) -> None:
         np.testing.assert_allclose(jnp.trace(found.second), 1, rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_on_the_circle_bingham_is_a_bessel_function(x64: None) -> None:
     for gap in (0.1, 30.0, 1e5):
         found = compiled(jnp.diag(jnp.asarray([3.0, 3.0 - gap])), jnp.zeros(2))
@@ -73,6 +74,7 @@ def test_on_the_sphere_it_is_the_quadrature(size: float) -> None:
         np.testing.assert_allclose(single.log_constant, expected, rtol=2e-6, atol=2e-6)
 
 
+@pytest.mark.slow
 def test_the_moments_of_the_paper_s_laws(x64: None) -> None:
     """Erratum section 5.3, found by importance sampling to about 0.002."""
     known = {
@@ -103,7 +105,7 @@ TORUS = {
 }
 
 
-@pytest.mark.parametrize("name", list(TORUS))
+@pytest.mark.parametrize("name", [pytest.param("sine", marks=pytest.mark.slow), "cosine"])
 def test_torus_constants_are_the_double_sums(name: str) -> None:
     """Both angles on a grid, which is exact for periodic functions; one mode and two, couplings of either sign."""
     constant, coupled = TORUS[name]
