@@ -12,6 +12,7 @@ import pytest
 from scipy.special import log_expit, log_ndtr
 
 from orthodrome.errors import BadInput
+from orthodrome.models.eigenmodel_gibbs import log_posterior, signs
 from orthodrome.models.eigenmodel_law import target
 from orthodrome.models.links import log_cdf
 from orthodrome.models.network import read_network
@@ -54,6 +55,7 @@ def test_the_density_is_the_sum_over_pairs(m: int) -> None:
         x = {"frame": jnp.asarray(frame), "eigenvalues": jnp.asarray(values), "intercept": jnp.asarray(c)}
         found = target(edges, "probit", "float64").embedded_logdensity(x)
         np.testing.assert_allclose(found, likelihood - np.sum(values**2) / (2 * m) - c**2 / 200, rtol=1e-12)
+        np.testing.assert_allclose(log_posterior(signs(edges), frame, values, c), found, rtol=1e-12)
 
 
 def test_every_kind_of_network(tmp_path: Path) -> None:
