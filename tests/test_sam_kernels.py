@@ -20,10 +20,11 @@ from orthodrome.manifolds import Sphere
 from orthodrome.models.bessel import concentration_of, log_constant, mean_length
 from orthodrome.models.computing import computing
 from orthodrome.models.evaluation import annealed_gap, annealed_log_density, cosine, draw_around, log_perplexity
+from orthodrome.models.kernels.density import num_blocks, padded
+from orthodrome.models.kernels.lanes import LANES
 from orthodrome.models.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
 from orthodrome.models.sam_batch import Memory, look, slope, whole
 from orthodrome.models.sam_documents import Documents, corpus_mean, read_documents
-from orthodrome.models.sam_exact import blocked
 from orthodrome.models.sam_law import Law, unit_rows
 from orthodrome.models.sam_proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
 
@@ -48,6 +49,14 @@ def example(num_topics: int = 5, num_words: int = 12, num_documents: int = 19) -
     documents = corpus(num_documents, num_words, seed=1)
     topics = unit_rows(np.random.default_rng(2).standard_normal((num_topics, num_words)))
     return Law(corpus_mean(documents), 20.0, 30.0, 50.0, 2.0), documents, topics
+
+
+def blocked(theta: np.ndarray) -> np.ndarray:
+    """(S, N, K) in the kernels' layout, (blocks, N, padded K, LANES); spare lanes repeat the last document."""
+    count, kept, size = theta.shape
+    found = np.zeros((num_blocks(count) * LANES, kept, padded(size)), theta.dtype)
+    found[:, :, :size] = theta[np.minimum(np.arange(len(found)), count - 1)]
+    return np.ascontiguousarray(found.reshape(-1, LANES, kept, padded(size)).transpose(0, 2, 3, 1))
 
 
 @pytest.mark.parametrize("dimension", [3, 20, 5000])
@@ -129,6 +138,17 @@ def test_squared_gradients_and_memory() -> None:
     assert again.noise < 1e-12 * plain.noise
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 11])
+def test_gram_matrix(count: int) -> None:
+    """Rows four and two at a time: every remainder, zeros in the padding, the same with two threads."""
+    topics = np.random.default_rng(0).standard_normal((count, 37))
+    found = gram_of(topics)
+    np.testing.assert_allclose(found[:count, :count], topics @ topics.T, rtol=1e-12, atol=1e-12)
+    assert found.shape == (padded(count), padded(count)) and not found[count:].any() and not found[:, count:].any()
+    with computing(2):
+        np.testing.assert_array_equal(gram_of(topics), found)
+
+
 def test_word_agrees_with_the_letters_of_splitting(x64: None) -> None:
     """B O B A in one pass equals the letters for `Sphere`, given the same gradient and noise."""
     _, documents, topics = example()
@@ -168,10 +188,10 @@ def exact_moments(alpha: float) -> np.ndarray:
     n = 600
     u, w = (np.stack(np.meshgrid(np.arange(n) + 0.5, np.arange(n) + 0.5)) / n).reshape(2, -1)
     theta = np.stack([u, (1 - u) * w, (1 - u) * (1 - w)], axis=1)
-    padded = np.zeros((4, 4))
-    padded[:3, :3] = gram
+    corner = np.zeros((4, 4))
+    corner[:3, :3] = gram
     prior = (alpha - 1) * np.log(theta).sum(axis=1) + np.log(1 - u)
-    value = kappa * cosine(padded, np.broadcast_to(b, theta.shape), theta)
+    value = kappa * cosine(corner, np.broadcast_to(b, theta.shape), theta)
     weight = np.exp(prior + value - (prior + value).max())
     weight /= weight.sum()
     ratio = np.logaddexp.reduce(prior + value) - np.logaddexp.reduce(prior)
@@ -182,12 +202,12 @@ def exact_moments(alpha: float) -> np.ndarray:
 def test_proportions_have_their_law(flat: bool) -> None:
     """4,096 documents alike, 40 kept moves: 1 % of a standard deviation would be seen."""
     gram, b, kappa = three_topics()
-    padded = np.zeros((4, 4))
-    padded[:3, :3] = gram
+    corner = np.zeros((4, 4))
+    corner[:3, :3] = gram
     many = np.tile(b, (4096, 1))
     sweep, items = Sweep(40, 40, 8, flat), np.arange(4096, dtype=np.uint64)
-    start = first_guess(padded, many)
-    drawn = draw_proportions(padded, many, start, kappa, 2.0, 0.05 if flat else 0.12, sweep, 1, 1, items)
+    start = first_guess(corner, many)
+    drawn = draw_proportions(corner, many, start, kappa, 2.0, 0.05 if flat else 0.12, sweep, 1, 1, items)
     assert 0.6 < drawn.acceptance.mean() < 0.999
     theta = by_document(drawn.draws, 4096, 3)
     np.testing.assert_allclose(theta.sum(axis=2), 1, atol=1e-9)
@@ -204,9 +224,9 @@ def sparse_moments(alpha: float, n: int = 400) -> np.ndarray:
     u, w = (np.stack(np.meshgrid(np.arange(n) + 0.5, np.arange(n) + 0.5)) / n).reshape(2, -1)
     first, second = scipy.special.betaincinv(alpha, 2 * alpha, u), scipy.special.betaincinv(alpha, alpha, w)
     theta = np.stack([first, (1 - first) * second, (1 - first) * (1 - second)], axis=1)
-    padded = np.zeros((4, 4))
-    padded[:3, :3] = gram
-    value = kappa * cosine(padded, np.broadcast_to(b, theta.shape), theta)
+    corner = np.zeros((4, 4))
+    corner[:3, :3] = gram
+    value = kappa * cosine(corner, np.broadcast_to(b, theta.shape), theta)
     weight = np.exp(value - value.max())
     return np.concatenate([weight @ theta, weight @ theta**2]) / weight.sum()
 
@@ -216,12 +236,12 @@ def sparse_moments(alpha: float, n: int = 400) -> np.ndarray:
 def test_sparse_proportions_have_their_law(alpha: float, dtype: str) -> None:
     """4,096 documents alike, taken up 40 times after 30: a hundredth of a standard deviation would be seen."""
     gram, b, kappa = three_topics()
-    padded = np.zeros((4, 4), dtype)
-    padded[:3, :3] = gram
+    corner = np.zeros((4, 4), dtype)
+    corner[:3, :3] = gram
     many, items = np.tile(b, (4096, 1)).astype(dtype), np.arange(4096, dtype=np.uint64)
-    theta, found = first_guess(padded, many), []
+    theta, found = first_guess(corner, many), []
     for i in range(70):
-        theta = draw_proportions(padded, many, theta, kappa, alpha, 0.1, Sweep(1, 0, 1, False), 1, i, items).last
+        theta = draw_proportions(corner, many, theta, kappa, alpha, 0.1, Sweep(1, 0, 1, False), 1, i, items).last
         found += [np.concatenate([theta, theta**2], axis=1).astype(np.float64)] * (i >= 30)
     moments = np.mean(found, axis=0)
     error = moments.std(axis=0) / 64

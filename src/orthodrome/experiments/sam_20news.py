@@ -48,7 +48,7 @@ def run(context: Context) -> list[Claim]:
     assert context.data is not None
     folder = context.data / "20news_different" if (context.data / "20news_different").is_dir() else context.data
     data = read_table(folder / "train_tfidf.npz"), read_table(folder / "test_tfidf.npz")
-    budget, long, honest = context.pick(2.0, 12.0), context.pick(2.0, 30.0), context.pick(60, 300)
+    budget, long, honest = context.pick(2.0, 12.0), context.pick(2.0, 20.0), context.pick(60, 300)
     common = {"n_components": 20} | LAW
     wanted = methods(context.scale)
     curves, models = run_cases(context, wanted, common, data, budget, honest)

@@ -17,10 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthodrome.models.kernels.density import num_blocks, padded
-from orthodrome.models.kernels.lanes import LANES
 from orthodrome.models.kernels.topics import flow, normals_like
 from orthodrome.models.sam_batch import look, slope, whole
 from orthodrome.models.sam_documents import Documents
@@ -126,12 +123,3 @@ class ExactChain(Timed):
         if u < chance:
             state.position, state.velocity, cosine = x, v, moved
         return chance, cosine
-
-
-def blocked(theta: Reals) -> Reals:
-    """(S, N, K) in the kernels' layout, (blocks, N, padded K, LANES); spare lanes repeat the last document."""
-    count, kept, size = theta.shape
-    found = np.zeros((num_blocks(count) * LANES, kept, padded(size)), theta.dtype)
-    found[:, :, :size] = theta[np.minimum(np.arange(len(found)), count - 1)]
-    shaped: NDArray[Any] = found.reshape(-1, LANES, kept, padded(size)).transpose(0, 2, 3, 1)
-    return np.ascontiguousarray(shaped)

@@ -37,7 +37,7 @@ class Law:
 
     def pull(self, topics: Reals) -> Reals:
         """mbar, in float64."""
-        return self.corpus_concentration * self.mean + self.topic_concentration * topics.sum(axis=0, dtype=np.float64)
+        return self.corpus_concentration * self.mean + self.topic_concentration * topics.sum(axis=0).astype(np.float64)
 
     def prior_gradient(self, topics: Reals) -> Reals:
         """Of log p(beta) in any one topic, in the topics' dtype."""

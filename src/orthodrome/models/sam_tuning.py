@@ -19,7 +19,7 @@ from orthodrome.models.sam_plan import Plan
 FRICTION, LEAST_FRICTION = 0.3, 0.02
 """C h at most and at least: a velocity is forgotten after 3 to 50 steps."""
 HEAT, FRACTION = 0.1, 1.0
-HOT, WANDER, COOL = 10.0, 0.1, 0.3
+HOT, WANDER, COOL = 10.0, 0.004, 0.3
 """The heat at the beginning of warm-up is at least HOT, and as much as moves a topic by the root of WANDER radians from
 where it belongs: with many documents the law is so narrow that heat does no harm, and large steps find it sooner. It
 cools geometrically until the fraction COOL of the warm-up is left."""

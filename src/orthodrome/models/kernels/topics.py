@@ -78,21 +78,6 @@ def gram_matrix(x, size):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def weighted_sum(start, topics, weight):  # type: ignore[no-untyped-def]
-    """start + weight sum_k beta_k, in float64, and its squared length."""
-    found = np.zeros(topics.shape[1])
-    for k in range(topics.shape[0]):
-        row = topics[k]
-        for i in range(row.shape[0]):
-            found[i] += row[i]
-    square = 0.0
-    for i in range(found.shape[0]):
-        found[i] = start[i] + weight * found[i]
-        square += found[i] * found[i]
-    return found, square
-
-
-@njit(**OPTIONS)
 def _scatter_row(row, indptr, indices, values, rows, weights, k, scale):  # type: ignore[no-untyped-def]
     for s in range(rows.shape[0]):
         factor = row.dtype.type(scale * weights[s, k])
