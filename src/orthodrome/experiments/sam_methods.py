@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.sam_curves import Curve, trace_curve
+from orthodrome.experiments.sam_curves import WARM_UP, Curve, trace_curve
 from orthodrome.models.sam import SAM
 
 SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
@@ -57,21 +57,32 @@ def curve_rows(curves: dict[str, Curve]) -> list[dict[str, Any]]:
 
 
 def look_of(name: str) -> dict[str, Any]:
-    """Colour by method, line by batch: solid the small ones, dashed all documents, dotted the published settings."""
+    """Colour by method, line by batch: solid the small ones (the main one darkest), dashed all, dotted as published."""
     colours = {"sggmc": "C0", "gsgnht": "C3", "gmc-apprmh": "C2", "gmc-bgibbs": "C8", "vi": "0.2", "stovi": "0.55"}
     method, _, kind = name.partition(", ")
     style = {"all": "--", "published": ":"}.get(kind, "-")
-    width = 1.0 + 0.5 * (kind in ("S = 50", "S = 100"))
-    return {"color": colours[method], "linestyle": style, "linewidth": width, "marker": ".", "markersize": 4}
+    shade = {"S = 20": 0.35, "S = 200": 0.6}.get(kind, 1.0)
+    return {
+        "color": colours[method],
+        "linestyle": style,
+        "alpha": shade,
+        "linewidth": 1.2,
+        "marker": ".",
+        "markersize": 4,
+    }
 
 
 def figure(curves: dict[str, Curve]) -> Any:
-    """Both estimates against the seconds of sampling; values far above the rest are left to the table."""
+    """Both estimates against the seconds of sampling; values far above the rest are left to the table.
+
+    The grey line is the end of the warm-up, before which estimates are made from all draws, hot ones too.
+    """
     from matplotlib.ticker import LogLocator, NullLocator
 
     from orthodrome.plots.style import new_figure
 
     drawing, axes = new_figure(1, 2, size=(10.0, 4.4))
+    warm = WARM_UP * min(curve.rows[-1][0] for curve in curves.values())
     titles = ("as published: 25 topics x 200 theta (VI: 1 x 200)", "annealed: nearly unbiased")
     for axis, column, title in zip(np.ravel(axes), (2, 3), titles, strict=True):
         everything = np.concatenate([np.array(curve.rows)[:, column] for curve in curves.values()])
@@ -79,6 +90,7 @@ def figure(curves: dict[str, Curve]) -> Any:
         for name, curve in curves.items():
             rows: NDArray[Any] = np.array(curve.rows)
             axis.plot(rows[:, 0], rows[:, column], label=name, **look_of(name))
+        axis.axvline(warm, color="0.8", linewidth=0.8, zorder=0)
         axis.set(xlabel="processor seconds of sampling, one thread", ylabel="log-perplexity", title=title, xscale="log")
         axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.xaxis.set_major_formatter("{x:g}")
