@@ -111,6 +111,6 @@ def common_claims(curves: dict[str, Curve], best: str) -> list[Claim]:
     return [
         Claim("subsampling", text + "batches before all", "subsampling speeds up", seconds, seconds[best] < full),
         Claim("gmc", text + "batches before GMC", "GMC is slower", seconds, seconds[best] < gmc),
-        Claim("full-batch", text + "all before GMC", "even full-batch outperforms GMC", seconds, full < gmc),
+        Claim("full-batch", text + "all before GMC (tuned)", "full-batch outperforms GMC", seconds, full < gmc),
         Claim("vi-annealed", "annealed: batches below VI, StoVI", "sampling below VI", ends, ends[best] < lowest),
     ]

@@ -37,7 +37,7 @@ def run(context: Context) -> list[Claim]:
     folder = context.data / "wikipedia_en" if (context.data / "wikipedia_en").is_dir() else context.data
     train, test, _ = wikipedia_set(folder, context.pick(4000, 150_000), context.pick(200, 1000), context.seed)
     common = {"n_components": context.pick(20, 50)} | LAW
-    settings = (context.pick(2.0, 40.0), context.pick(40, 200))
+    settings = (context.pick(2.0, 20.0), context.pick(40, 200))
     wanted = cases((100,), full_steps=1) | published("wikipedia", 100)
     curves, _ = run_cases(context, wanted, common, (train, test), *settings)
     return claims(curves)
