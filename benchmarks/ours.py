@@ -1,8 +1,8 @@
 """Orthodrome as a user calls it: `sample` with a sampler that has no numbers, chains over the cores.
 
 The first call compiles; the measured calls differ from it in the seed only. On the Dirichlet the manifold is
-`LogRatioSimplex`; `square_root` is the other map, `Simplex`, which has poles at concentrations below 1/2 and is there
-to be seen failing.
+`LogRatioSimplex`; `square_root` is the other map, `Simplex`, which has poles at concentrations below 1/2: how much they
+cost where the integrator's walls are soft.
 """
 
 from __future__ import annotations

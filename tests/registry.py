@@ -217,11 +217,6 @@ def look_at_logs(logs: Array) -> Array:
     return jnp.concatenate([jnp.exp(logs), jnp.exp(jnp.asarray(TINY, logs.dtype) * logs)[:2], logs[:2]])
 
 
-def few_walls() -> ReflectedSimplex:
-    """The force 1/p at a wall can throw a trajectory across thousands of walls; such a move is lost anyway."""
-    return ReflectedSimplex(max_hits=64)
-
-
 def draw_dirichlet(*concentration: float) -> Callable[[np.random.Generator, int], np.ndarray]:
     return lambda rng, n: np.exp(exact.log_dirichlet(rng, n, np.array(concentration)))
 
@@ -373,8 +368,11 @@ TARGETS: dict[str, Law] = {
     "simplex": Law(
         Simplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.15, num_steps=4, walk=0.35, chains=19_000
     ),
+    "simplex-poles": Law(
+        Simplex, dirichlet(0.3, 1, 5), draw_dirichlet(0.3, 1, 5), step=0.1, num_steps=4, walk=0.35, chains=25_000
+    ),
     "reflected-simplex": Law(
-        few_walls, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=20_000
+        ReflectedSimplex, dirichlet(1, 2, 5), draw_dirichlet(1, 2, 5), step=0.08, num_steps=3, walk=0.25, chains=20_000
     ),
     "log-ratio": Law(
         LogRatioSimplex,

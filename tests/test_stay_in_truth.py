@@ -20,6 +20,7 @@ ALSO_FAST = {
     ("GeodesicHMC", "vmf-100"),
     ("GeodesicHMC", "bvmf-40"),
     ("GeodesicHMC", "log-ratio-tiny"),
+    ("GeodesicHMC", "simplex-poles"),
     ("GeodesicNUTS", "vmf-2"),
     ("GeodesicNUTS", "bingham"),
     ("RandomWalk", "bingham"),
