@@ -85,6 +85,7 @@ def weighted_z(law: HyperDirichlet, drawn: HyperDirichlet) -> float:
     return float(np.abs((x.mean(0) - mean) / error).max())
 
 
+@pytest.mark.slow
 def test_hyperdirichlet_against_weighted_dirichlet() -> None:
     concentration = jnp.array([1.0, 2.0, 1.5, 3.0, 0.5])
     law = HyperDirichlet(concentration, jnp.array(POWERS), SETS)
@@ -108,7 +109,7 @@ def test_hyperdirichlet_refusals() -> None:
 INTERVALS = [(-np.inf, np.inf), (0, np.inf), (20, np.inf), (-1, 2), (-8, 9), (5, 5.1), (-7, -6), (-np.inf, -3)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_truncated_normal_on_intervals(dtype: str) -> None:
     with jax.enable_x64(dtype == "float64"):
         lower, upper = (

@@ -90,7 +90,8 @@ def identity_z(x: np.ndarray, f: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("n", "p", "scale"), [pytest.param(20, 3, 5.0, marks=pytest.mark.slow), (20, 3, 50.0), (3, 3, 4.0)]
+    ("n", "p", "scale"),
+    [pytest.param(20, 3, 5.0, marks=pytest.mark.slow), pytest.param(20, 3, 50.0, marks=pytest.mark.slow), (3, 3, 4.0)],
 )
 def test_identity_at_any_concentration(n: int, p: int, scale: float) -> None:
     law = MatrixVonMisesFisher(normal_matrix(4, n, p, scale))

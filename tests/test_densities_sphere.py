@@ -51,7 +51,9 @@ def test_cosine_against_its_distribution_function(d: int, kappa: float) -> None:
     assert st.kstest(shifted, "uniform").pvalue < 1e-3
 
 
-@pytest.mark.parametrize(("d", "kappa"), CASES[:6])
+@pytest.mark.parametrize(
+    ("d", "kappa"), [*CASES[:2], *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES[2:6])]
+)
 def test_von_mises_fisher_moments(d: int, kappa: float) -> None:
     """E w = A, E w^2 = 1 - (d - 1) A / kappa, and A / kappa for the square of any coordinate across the mean."""
     count = min(N, 20_000_000 // d)

@@ -83,7 +83,14 @@ def stay_in_the_joint(
     return moved.mean(axis=0) / (moved.std(axis=0) / math.sqrt(repeats))
 
 
-@pytest.mark.parametrize(("space", "alpha"), [("sphere", 2.0), ("flat", 2.0), ("slices", 0.3)])
+@pytest.mark.parametrize(
+    ("space", "alpha"),
+    [
+        ("sphere", 2.0),
+        pytest.param("flat", 2.0, marks=pytest.mark.slow),
+        pytest.param("slices", 0.3, marks=pytest.mark.slow),
+    ],
+)
 def test_block_gibbs_stays_in_the_joint_law(space: str, alpha: float) -> None:
     """Geweke's joint test by exact joint draws, with each kernel of the proportions: 4 moves of 200 models."""
     law = replace(small_law(), doc_topic_prior=alpha)

@@ -68,7 +68,7 @@ def first_coordinate(state: Any, info: Any) -> Array:
     return jnp.stack([state.position[0], info.temperature])
 
 
-@pytest.mark.parametrize("order", ["ABOBA", "KAUAK"])
+@pytest.mark.parametrize("order", ["ABOBA", pytest.param("KAUAK", marks=pytest.mark.slow)])
 def test_second_order_on_the_sphere(order: str) -> None:
     """v.v/m on S^2 under von Mises-Fisher: its bias at h and h/2 has a slope of 2 within its error, and at least 1.8.
 

@@ -28,9 +28,23 @@ ALSO_FAST = {
 
 LONG = {
     *itertools.product(
-        ["GeodesicNUTS"], ["stiefel", "positive", "log-positive", "box", "rotation", "reflected-simplex"]
+        ["GeodesicNUTS"],
+        [
+            "stiefel",
+            "positive",
+            "log-positive",
+            "box",
+            "rotation",
+            "reflected-simplex",
+            "product",
+            "level-torus",
+            "ball",
+        ],
     ),
-    *itertools.product(["RandomWalk"], ["stiefel", "product", "box", "log-positive", "affine", "level-torus"]),
+    *itertools.product(
+        ["RandomWalk"],
+        ["stiefel", "product", "box", "log-positive", "affine", "level-torus", "rotation", "reflected-simplex"],
+    ),
 }
 """Left to the slow suite: these manifolds are in the fast one with another sampler."""
 

@@ -25,9 +25,9 @@ def warn_temperature(tree: xarray.DataTree, sampler: Any, position: Any) -> None
     own = getattr(type(sampler), "expected_temperature", None)
     expected = 1.0 if own is None else float(own(sampler, position))
     values = np.asarray(tree["sample_stats"]["temperature"], float)
-    parts = np.concatenate([part.mean(axis=1) for part in np.array_split(values, PARTS, axis=1) if part.shape[1]])
-    if len(parts) < PARTS:
+    if values.shape[1] < PARTS:
         return
+    parts = np.concatenate([part.mean(axis=1) for part in np.array_split(values, PARTS, axis=1)])
     mean, error = float(np.mean(parts)), SURE * np.std(parts) / np.sqrt(len(parts))
     nearest = mean - error if mean > expected else mean + error
     text = temperature_warning(mean, expected) if temperature_warning(nearest, expected) is not None else None
