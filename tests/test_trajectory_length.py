@@ -14,16 +14,8 @@ import pytest
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Euclidean, Sphere
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.trajectory_length import (
-    FACTORS,
-    LONGEST,
-    MOST_OVERHEAD,
-    Curve,
-    best,
-    effective,
-    overhead,
-    stuck,
-)
+from orthodrome.samplers.trajectory_choice import MOST_OVERHEAD, best, effective, overhead, stuck
+from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, Curve
 from orthodrome.targets import Target
 
 COST = 1.5

@@ -23,6 +23,7 @@ from jax import Array
 
 import orthodrome.samplers.dual_averaging as dual_averaging
 import orthodrome.samplers.scales as scales
+import orthodrome.samplers.trajectory_choice as trajectory_choice
 import orthodrome.samplers.trajectory_length as trajectory_length
 from orthodrome import steps, trees
 from orthodrome.manifolds.manifold import Manifold, Tree
@@ -130,7 +131,7 @@ class Adapted:
         if not self.learns_length:
             return replace(self.sampler, step_size=sampler.step_size)
         position = jax.tree.map(lambda leaf: leaf[0], state.position)
-        factor, num_steps = trajectory_length.best(tuning.curve, trajectory_length.overhead(sampler, position))
+        factor, num_steps = trajectory_choice.best(tuning.curve, trajectory_choice.overhead(sampler, position))
         factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
         return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
 
