@@ -10,14 +10,16 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py"))
 SLOW = {
+    "01_mean_direction",
     "02_four_leaves",
     "04_level_set",
+    "05_small_concentrations",
     "06_truncated_gaussian",
     "07_norm_constrained_regression",
     "08_matrix_completion",
     "09_directions",
 }
-"""They take long to compile."""
+"""They take long to compile (the first is much like the README's, which is always run)."""
 
 
 def cases() -> list:

@@ -311,6 +311,7 @@ class BatchPotential:
 # --- Fisher scoring ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fisher_scoring_is_exact_for_a_normal_posterior_at_any_step() -> None:
     """1,000 data, batches of 20; E and Var of the posterior of the mean at two large steps."""
     data = jnp.asarray(np.random.default_rng(0).normal(0.5, 1.0, 1000), jnp.float32)

@@ -231,7 +231,7 @@ def sparse_moments(alpha: float, n: int = 400) -> np.ndarray:
     return np.concatenate([weight @ theta, weight @ theta**2]) / weight.sum()
 
 
-@pytest.mark.parametrize("alpha", [0.9, 0.3, 0.003])
+@pytest.mark.parametrize("alpha", [0.9, 0.3, pytest.param(0.003, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_sparse_proportions_have_their_law(alpha: float, dtype: str) -> None:
     """4,096 documents alike, taken up 40 times after 30: a hundredth of a standard deviation would be seen."""

@@ -18,7 +18,6 @@ from truth import LARGEST_BIAS, verdict
 ALSO_FAST = {
     ("GeodesicHMC", "gaussian-100"),
     ("GeodesicHMC", "vmf-100"),
-    ("GeodesicHMC", "bvmf-40"),
     ("GeodesicHMC", "log-ratio-tiny"),
     ("GeodesicHMC", "simplex-poles"),
     ("GeodesicNUTS", "vmf-2"),
@@ -39,6 +38,8 @@ LONG = {
             "product",
             "level-torus",
             "ball",
+            "simplex",
+            "log-ratio",
         ],
     ),
     *itertools.product(
