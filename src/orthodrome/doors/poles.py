@@ -46,7 +46,7 @@ def warn_poles(target: Any, x: Tree, adjusted: bool) -> None:
 def _text(where: str, concentration: float, least: float) -> str:
     return (
         f"the density has a concentration of about {concentration:.2g} at the wall `{where}` = 0; on `Simplex` (the "
-        f"square-root map) this sampler needs {least:g} or more, and its draws would be wrong: use `LogRatioSimplex()`"
+        f"square-root map) this sampler needs {least:g} or more, and its draws may be wrong: use `LogRatioSimplex()`"
     )
 
 

@@ -31,7 +31,7 @@ from orthodrome.models.directional_family import Family, Parameters, Reals
 from orthodrome.models.directional_fisher import MixtureFamily, VonMisesFisherFamily, responsibilities
 from orthodrome.models.directional_quadratic import BinghamFamily, BinghamVonMisesFisherFamily
 from orthodrome.models.directional_torus import CosineFamily, SineFamily
-from orthodrome.models.sampled import SampledModel, check_choice
+from orthodrome.models.sampled import SampledModel, check_choice, thinned
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.tempering import Tempering
@@ -45,8 +45,6 @@ FAMILIES: dict[str, Family] = {
     "mixture": MixtureFamily(),
 }
 METHODS = ("nuts", "hmc")
-PREDICTED = 200
-"""Over so many draws are densities averaged."""
 
 
 class Directional(SampledModel):
@@ -160,11 +158,6 @@ def predictive(rows: Any, draws: Parameters, x: Array) -> Array:
     """log of the mean density over draws, at every row."""
     logs = jax.lax.map(lambda p: rows(p, x), draws)
     return logsumexp(logs, axis=0) - np.log(len(logs))
-
-
-def thinned(rows: Any) -> Any:
-    """Some hundred of many draws, evenly spread."""
-    return rows[np.unique(np.linspace(0, len(rows) - 1, PREDICTED).astype(int))]
 
 
 def parameters(tree: Any) -> Parameters:

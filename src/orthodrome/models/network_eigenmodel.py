@@ -22,7 +22,7 @@ from orthodrome.models.eigenmodel_gibbs import EigenmodelGibbs
 from orthodrome.models.eigenmodel_law import target
 from orthodrome.models.links import LINKS
 from orthodrome.models.network import read_network
-from orthodrome.models.sampled import SampledModel, check_choice
+from orthodrome.models.sampled import SampledModel, check_choice, thinned
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.tempering import Tempering
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import xarray
 
 METHODS = ("hmc", "gibbs")
-PREDICTED = 200
-"""Over so many draws are edge probabilities averaged."""
 Reals = NDArray[np.float64]
 
 
@@ -104,8 +102,8 @@ class NetworkEigenmodel(SampledModel):
         left, _, right = np.linalg.svd(frame.mean((0, 1)), full_matrices=False)
         self.frame_, self.eigenvalues_, self.intercept_ = left @ right, values.mean((0, 1)), float(intercept.mean())
         flat = (frame.reshape(-1, *frame.shape[2:]), values.reshape(-1, values.shape[-1]), intercept.ravel())
-        chosen = np.unique(np.linspace(0, len(flat[0]) - 1, PREDICTED).astype(int))
-        probabilities = (self._probability(*(part[i] for part in flat)) for i in chosen)
+        chosen = list(zip(*(thinned(part) for part in flat), strict=True))
+        probabilities = (self._probability(*one) for one in chosen)
         self.edge_probability_: Reals = sum(probabilities, np.zeros((len(self.nodes_),) * 2)) / len(chosen)
 
     def _probability(self, frame: Reals, values: Reals, intercept: float) -> Reals:

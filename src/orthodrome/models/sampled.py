@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from orthodrome.summaries import Summary
 
 DTYPES = ("float32", "float64")
+PREDICTED = 200
+"""Over so many draws are predictions averaged."""
 
 
 class SampledModel(BaseEstimator):
@@ -68,3 +71,8 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of some."""
     if value not in choices:
         raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+
+
+def thinned(rows: Any) -> Any:
+    """Some hundred of many draws, evenly spread."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, PREDICTED).astype(int))]
