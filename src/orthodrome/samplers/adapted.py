@@ -6,8 +6,8 @@ changed after it.
 
     0-5, 5-15, 15-35, 35-65 %   dual averaging of one step size; at the end of each window the units of the leaves
                                 are set anew from its draws and gradients (`scales`), and dual averaging starts again
-    65-80 %                     dual averaging with the final units
-    80-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
+    65-75 %                     dual averaging with the final units
+    75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
 
 The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`.
 """
@@ -40,7 +40,7 @@ from orthodrome.samplers.tunable import StochasticSampler
 
 WINDOWS = (5, 15, 35, 65)
 """The ends of the windows, in per cent of the warm-up."""
-MEASURE = 80
+MEASURE = 75
 """Where the measuring of trajectories begins, in per cent."""
 JITTER = 0.1
 """The spread of the step from trajectory to trajectory that a learnt length goes with."""

@@ -1,14 +1,19 @@
-"""Choosing a trajectory length: which step size and range of lengths knows the law best for its cost.
+"""Choosing a trajectory length: which step size and range of lengths, taking turns, knows the law best for its cost.
 
-The equations are in `trajectory_length`, which measures; here its sums are read, once, on the host and in float64.
+What counts is the worst, over coordinates x and embedded partners, of the errors of the means of x and x^2 relative to
+their spreads, and of the relative error of the standard deviation, which may be twice as large. The sums come from
+`trajectory_length`, the variance of an average from `taking_turns`; they are read once, on the host and in float64.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+import orthodrome.samplers.taking_turns as taking_turns
 from orthodrome import steps, trees
 from orthodrome.manifolds.manifold import Tree
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC
@@ -23,10 +28,10 @@ MOST_OVERHEAD = 5.0
 """The same in steps, at most: for the smallest densities the estimate is rough."""
 MOST = 5.0
 """Effective draws per draw that are believed at most: beyond, an estimate of an antithetic gain is noise."""
+SPREAD_COUNTS = 2.0
+"""The standard deviation may have so many times the relative error of the mean."""
 SMALLEST = 1e-150
 """A variance that is none: a coordinate that is a constant has no say."""
-RIDGE = 1e-6
-"""Added to J, relative to C: a coordinate that has not moved at all is very slow, not undefined."""
 
 
 def overhead(sampler: GeodesicHMC, position: Tree) -> float:
@@ -44,88 +49,112 @@ def overhead(sampler: GeodesicHMC, position: Tree) -> float:
     return min(MOST_OVERHEAD, (fixed + per_number * numbers) / max(1.0, one_step))
 
 
+def candidates() -> np.ndarray:
+    """Lengths that take turns, by (candidate, turn): 1 alone, or a range a..b with b up to 4 a, in order.
+
+    Always TURNS of them, so that every tuned sampler runs in the same compiled program. Several steps always the same
+    can resonate: orbits of some energies return to where they were, for many draws, which functionals of x do not show.
+    """
+    starts = np.unique(np.geomspace(1, LONGEST, 32).round().astype(int))
+    ends = {(a, b) for a in starts for b in (a + 1, 3 * a // 2, 2 * a, 3 * a, 4 * a) if a < b <= LONGEST}
+    return np.array([_turns(np.arange(a, b + 1)) for a, b in sorted({(1, 1), *ends})])
+
+
+def _turns(lengths: np.ndarray) -> np.ndarray:
+    spread = lengths if lengths.size <= TURNS else np.linspace(lengths[0], lengths[-1], TURNS).round()
+    return np.resize(spread, TURNS).astype(np.int32)
+
+
 def best(curve: Curve, overhead: float) -> tuple[float, np.ndarray]:
     """The factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
 
     overhead: what a transition costs beside its gradients, in gradients
-    Always TURNS of them, so that every tuned sampler runs in the same compiled program. The J of a mixture of kernels
-    is the mixture of their J, so every range of lengths a..b is scored from the same sums.
     """
-    jumps, visits, means, crossed = (np.asarray(a, np.float64) for a in curve[1:5])
-    jumps = jumps / (2 * np.maximum(visits, 1)[..., None, None])
-    means, crossed = (a / max(1.0, float(curve.draws)) for a in (means, crossed))
-    variance = crossed[0] - means[0] ** 2
-    judged = (variance > SMALLEST) & ~stuck(variance, jumps[:, :, 0], visits)
+    law, jumps, covariance, visits = moments(curve)
+    judged = (law.variance > SMALLEST) & ~stuck(law.variance, jumps[..., 0, 0], visits)
     if not np.any(judged):  # nothing has moved
         return 1.0, np.ones(TURNS, np.int32)
-    means, crossed, jumps = means[:, judged], crossed[:, judged], jumps[..., judged]
-    first, last = np.array([(a, b) for a in range(LONGEST) for b in range(a, min(LONGEST, 4 * (a + 1)))]).T
-    cost = 1 + (first + last) / 2 + overhead
-    top, chosen = 0.0, (1.0, 0, 0)
-    for factor, jump, seen in zip(FACTORS, jumps, visits, strict=True):
-        sums = np.cumsum(np.concatenate([np.zeros_like(jump[:1]), jump]), axis=0)
-        averages = (sums[last + 1] - sums[first]) / (last - first + 1)[:, None, None]
-        score = np.where(seen[last] > 0, effective(means, crossed, averages) / cost, 0)
-        if score.max() > top:
-            top, chosen = score.max(), (factor, first[score.argmax()], last[score.argmax()])
-    factor, shortest, longest = chosen
-    lengths = np.arange(shortest, longest + 1) + 1
-    spread = lengths if lengths.size <= TURNS else np.linspace(shortest + 1, longest + 1, TURNS).round()
-    return factor, np.resize(spread, TURNS).astype(np.int32)
+    turns = candidates()
+    law = Law(*(values[judged] for values in law))
+    worth = effective(law, jumps[:, :, judged], covariance[:, :, judged], turns)
+    scores = np.where(visits[:, turns.max(axis=1) - 1] > 0, worth / (turns.mean(axis=1) + overhead), 0)
+    factor, winner = np.unravel_index(np.argmax(scores), scores.shape)
+    return FACTORS[factor], turns[winner]
 
 
-def effective(means: np.ndarray, crossed: np.ndarray, jumps: np.ndarray) -> np.ndarray:
-    """Effective draws per draw: s^2 over the worse of n var(mean) and n var(standard deviation), worst coordinate.
+class Law(NamedTuple):
+    """What all trajectories together say: the mean of x, and the covariance of f about the mean, by coordinate."""
 
-    means, crossed: of f and of the products of its pairs, by coordinate; jumps: J, by (range, pair, coordinate)
+    mean: np.ndarray
+    covariance: np.ndarray
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Of x."""
+        return self.covariance[:, 0, 0]
+
+
+def moments(curve: Curve) -> tuple[Law, np.ndarray, np.ndarray, np.ndarray]:
+    """The law, J and C by (step size, length, coordinate, ., .) for f about the mean, and the visits."""
+    reference, jumps, visits, means, products = (np.asarray(a, np.float64) for a in curve)
+    center, second = (sums.sum(axis=(0, 1)) / max(1.0, visits.sum()) for sums in (means, products))
+    seen = np.maximum(visits, 1)[..., None, None]
+    law = Law(reference[0] + center[0], _covariance(center, second, center))
+    covariance = np.where(visits[..., None, None, None] > 0, _covariance(means / seen, products / seen, center), law[1])
+    return law, _about(center, _matrices(jumps / (2 * seen))), covariance, visits
+
+
+def effective(law: Law, jumps: np.ndarray, covariance: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Effective draws per draw, by (step size, candidate): of the worst of x, x^2 and the spread, worst coordinate.
+
+    jumps, covariance: J and C, by (step size, length, coordinate, ., .); turns: lengths, by (candidate, turn)
     """
-    covariance = _about_the_mean(_matrices(crossed, axis=0) - means[:, None] * means[None], means)
-    spread = np.einsum("iin->in", covariance)
-    units = np.sqrt(np.maximum(spread[:, None] * spread[None], SMALLEST))
-    j = _about_the_mean(_matrices(jumps, axis=1), means) / units[:, :, None]
-    j += RIDGE * np.eye(len(spread))[:, :, None, None]
-    of_mean, of_variance = (spread[k] * _inefficiency(covariance[:, k] / units[:, k], j) for k in (0, 1))
-    worse = np.maximum(of_mean / spread[0], of_variance / (4 * spread[0] ** 2))
-    return 1 / np.maximum(np.max(worse, axis=-1), 1 / MOST)
+    kernels = taking_turns.kernels(jumps, covariance)
+    wanted = np.swapaxes(taking_turns.root(law.covariance), -1, -2) @ _wanted(law.mean, law.covariance.shape[-1])
+    draws = np.stack([taking_turns.inefficiency(of_step, turns - 1, wanted) for of_step in kernels])
+    # the error of s^2 over 2 s is that of s
+    draws[..., 2] *= law.covariance[:, 1, 1] / (2 * law.variance) ** 2 / SPREAD_COUNTS**2
+    return 1 / np.maximum(np.max(draws, axis=(-2, -1)), 1 / MOST)
 
 
-def _about_the_mean(matrices: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """The matrices of ((x - m), (x - m)^2, ...) from those of (x, x^2, ...): they are better conditioned."""
-    shift = 2 * means[0::2]
-    for k in range(1, len(matrices), 2):
-        matrices[k] -= shift[k // 2] * matrices[k - 1]
-        matrices[:, k] -= shift[k // 2] * matrices[:, k - 1]
-    return matrices
+def _wanted(mean: np.ndarray, num_functionals: int) -> np.ndarray:
+    """x, x^2 and (x - m)^2 in terms of f about the mean, by (coordinate, functional, wanted)."""
+    c = np.zeros((mean.size, num_functionals, 3))
+    c[:, 0, 0] = c[:, 1, 1] = c[:, 1, 2] = 1
+    c[:, 0, 1] = 2 * mean
+    return c
 
 
-def _inefficiency(c: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """2 c'J^-1 c - 1 by (range, coordinate), for a functional of correlations c with all; J by elimination."""
-    rest, j, total = [np.broadcast_to(row, j.shape[2:]) for row in c], j.copy(), np.zeros(j.shape[2:])
-    for k in range(len(rest)):
-        total = total + rest[k] ** 2 / j[k, k]
-        for i in range(k + 1, len(rest)):
-            share = j[i, k] / j[k, k]
-            rest[i] = rest[i] - share * rest[k]
-            j[i, k + 1 :] -= share * j[k, k + 1 :]
-    return 2 * total - 1
+def _covariance(means: np.ndarray, products: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """Of f about the center, from the means of f and of the products of its pairs."""
+    means = np.swapaxes(means, -1, -2)
+    return _about(center, _matrices(products) - means[..., :, None] * means[..., None, :])
 
 
-def _matrices(pairs: np.ndarray, axis: int) -> np.ndarray:
-    """Symmetric matrices, their two axes in front, from their upper triangles along an axis."""
-    pairs = np.moveaxis(pairs, axis, 0)
-    size = int(np.sqrt(2 * len(pairs)))
-    full = np.empty((size, size, *pairs.shape[1:]))
+def _about(center: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """The matrices of ((d - m), (d - m)^2, ...) from those of (d, d^2, ...): they are better conditioned."""
+    turn = np.broadcast_to(np.eye(len(center)), (*center.T.shape, len(center))).copy()
+    for square in range(1, len(center), 2):
+        turn[:, square, square - 1] = -2 * center[square - 1]
+    return turn @ matrices @ np.swapaxes(turn, -1, -2)
+
+
+def _matrices(pairs: np.ndarray) -> np.ndarray:
+    """Symmetric matrices (..., coordinate, ., .) from their upper triangles (..., pair, coordinate)."""
+    pairs = np.swapaxes(pairs, -1, -2)
+    size = int(np.sqrt(2 * pairs.shape[-1]))
+    full = np.empty((*pairs.shape[:-1], size, size))
     first, second = np.triu_indices(size)
-    full[first, second] = full[second, first] = pairs
+    full[..., first, second] = full[..., second, first] = pairs
     return full
 
 
 def stuck(variance: np.ndarray, jumps: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """The coordinates that no trajectory moves by half their variance, and longer ones no further than short ones.
+    """The coordinates that no trajectory moves by a tenth of their variance, and long ones no further than short ones.
 
     jumps: (step size, length, coordinate). Where that is true of all coordinates, none is called stuck.
     """
     half = max(1, np.count_nonzero(visits.max(axis=0)) // 2)
     early, late = jumps[:, :half].max(axis=(0, 1)), jumps[:, half:].max(axis=(0, 1), initial=0)
-    found = (np.maximum(early, late) < variance / 2) & (early > 0.7 * late)
+    found = (np.maximum(early, late) < variance / 10) & (early > 0.7 * late)
     return found & ~np.all(found)

@@ -6,14 +6,14 @@ l steps of size h, accepted with probability a = min(1, exp(H_0 - H_l)),
 
     J(l, h) = E[a (f(x_l) - f(x_0)) (f(x_l) - f(x_0))'] / 2 = C - cov(f at a draw, f at the next).
 
-If the chain keeps the span of f, the variance of the average of c'f over n draws is c'(2 C J^-1 C - C) c / n. (For one
-functional that is the familiar var (1 + rho) / (1 - rho).) The expectations are averages over the last part of warm-up
-and all chains, for a few step sizes around the one that dual averaging found. The pair (h, l) wins that knows the mean
-and the standard deviation of x best after a given number of gradients: the larger of their two errors, in the worst
-coordinate, counts (the error of the standard deviation s is that of s^2 over 2 s). Unlike a rule that looks at one
-functional (ChEES: the squared distance from the mean) it sees antithetic moves, which are worth having; looking at
-both together it sees the spread that an antithetic move does not mix, also where x^2 is nearly linear in x; and y
-remembers what x forgets: a weight that is nearly 0 stays so for as long as its log is far down.
+`taking_turns` says what follows for the error of an average, `trajectory_choice` which pairs (h, l) are best. Unlike a
+rule that looks at one functional (ChEES: the squared distance from the mean) it sees antithetic moves, which are worth
+having; looking at both together it sees the spread that an antithetic move does not mix, also where x^2 is nearly
+linear in x; and y remembers what x forgets: a weight that is nearly 0 stays so for as long as its log is far down.
+
+The expectations are averages over the last part of warm-up and all chains, for a few step sizes around the one that
+dual averaging found. C is taken from the same trajectories, from their accepted ends too, E[a f f'(x_l) + (2 - a) f
+f'(x_0)] / 2: then J C^-1, of which an antithetic gain is a steep function, has little noise where it has most weight.
 
 A coordinate between whose modes no trajectory goes (`stuck`) has no say: all lengths are equally hopeless for it, and
 its noise would choose for the others.
@@ -37,7 +37,7 @@ from orthodrome.manifolds.product import per_leaf
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
 from orthodrome.samplers.leapfrog import Point, energy, leapfrog
 
-FACTORS = (0.7, 1.0, 1.4, 2.0)
+FACTORS = (0.7, 1.0, 1.4)
 """The step sizes that are tried, relative to the one of dual averaging."""
 LONGEST = 64
 """The longest trajectory that is tried."""
@@ -50,7 +50,7 @@ class Curve(NamedTuple):
 
     jumps: of the products of the accepted changes of f, by (step size, length, pair of functionals, coordinate)
     visits: how often a length was seen
-    means, products: of f and of its products at the draws, by (functional or pair, coordinate)
+    means, products: of f and of its products, by (step size, length, functional or pair, coordinate)
     """
 
     reference: Array
@@ -58,7 +58,6 @@ class Curve(NamedTuple):
     visits: Array
     means: Array
     products: Array
-    draws: Array
 
 
 def start(manifold: Manifold, position: Tree) -> Curve:
@@ -66,14 +65,8 @@ def start(manifold: Manifold, position: Tree) -> Curve:
     z = coordinates(manifold, position)
     num_functionals, n = 2 * z.shape[0], z.shape[1]
     num_pairs = num_functionals * (num_functionals + 1) // 2
-    return Curve(
-        reference=z,
-        jumps=jnp.zeros((len(FACTORS), LONGEST, num_pairs, n), z.dtype),
-        visits=jnp.zeros((len(FACTORS), LONGEST), z.dtype),
-        means=jnp.zeros((num_functionals, n), z.dtype),
-        products=jnp.zeros((num_pairs, n), z.dtype),
-        draws=jnp.zeros((), z.dtype),
-    )
+    zeros = lambda *shape: jnp.zeros((len(FACTORS), LONGEST, *shape), z.dtype)
+    return Curve(z, zeros(num_pairs, n), zeros(), zeros(num_functionals, n), zeros(num_pairs, n))
 
 
 def coordinates(manifold: Manifold, position: Tree) -> Array:
@@ -126,15 +119,15 @@ def transition(
     def advance(i: Array, carry: tuple[Point, Point, Curve]) -> tuple[Point, Point, Curve]:
         point, end, curve = carry
         point = leapfrog(sampler.gradient, point, h)
-        accepted = jnp.exp(jnp.minimum(energy(begin) - energy(point), 0))
-        by = functionals(manifold, point.position, reference) - f0
-        jumps = jnp.where(accepted > 0, accepted * products(by), 0)
-        curve = curve._replace(jumps=curve.jumps.at[factor, i].set(jumps), visits=curve.visits.at[factor, i].set(1))
-        return point, trees.where(i == last, point, end), curve
+        a = jnp.exp(jnp.minimum(energy(begin) - energy(point), 0))
+        f1 = jnp.where(a > 0, functionals(manifold, point.position, reference), f0)
+        middle = lambda before, after: (a * after + (2 - a) * before) / 2
+        seen = a * products(f1 - f0), jnp.ones_like(a), middle(f0, f1), middle(products(f0), products(f1))
+        sums = (old.at[factor, i].set(new) for old, new in zip(curve[1:], seen, strict=True))
+        return point, trees.where(i == last, point, end), Curve(reference, *sums)
 
     _, end, curve = jax.lax.fori_loop(0, length, advance, (begin, begin, empty))
     kept, info = sampler.decide(accept_key, state, begin, end, length.astype(jnp.int32))
-    curve = curve._replace(means=f0, products=products(f0), draws=jnp.ones_like(curve.draws))
     return kept, info, curve
 
 
