@@ -17,7 +17,7 @@ GROUPS = [
     "parallel convergence summaries diagnostics evidence draws doors files store memory fingerprint checkpoint "
     "progress run",
     "corpora models",
-    "plots report topics experiments terminal cli_topics cli",
+    "plots report topics experiments terminal cli_topics cli __main__",
 ]
 LEVEL = {module: level for level, names in enumerate(GROUPS) for module in names.split()}
 

@@ -170,6 +170,15 @@ def test_a_constant_coordinate_has_no_say() -> None:
     assert np.array_equal(best(constant, COST)[1], np.ones_like(best(constant, COST)[1]))
 
 
+def test_a_functional_that_is_a_constant_changes_nothing() -> None:
+    """The embedded partner of a leaf that has none is 0."""
+    covariance, jumps = np.diag([2.0, 0.0]), np.diag([1.0, 0.0])
+    p = taking_turns.kernels(jumps[None, None], covariance[None, None])
+    c = taking_turns.root(covariance).T @ np.array([[1.0], [0.0]])
+    found = taking_turns.inefficiency(p, np.zeros((1, 1), int), c[None]).item()
+    assert found == pytest.approx(3.0, rel=0.01)  # the eigenvalue is 1/2
+
+
 def test_what_a_transition_costs_beside_its_steps() -> None:
     """Much on three numbers; little where one step multiplies large matrices."""
     small = GeodesicHMC(FullGradient(Target(Sphere(), lambda x: 3 * x[0])), 0.1)

@@ -204,7 +204,3 @@ def show_experiments() -> None:
         module = load(name)
         table.add_row(name, module.TITLE, module.PAPER, module.DATA or "none needed")
     console().print(table)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

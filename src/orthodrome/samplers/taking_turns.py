@@ -22,6 +22,8 @@ import numpy as np
 
 FLOOR = 1e-3
 """Added to correlation matrices: what is left of x^2 beside a linear function of x may be no more than noise."""
+TINY = 1e-150
+"""A variance that is none."""
 SLOWEST = 1 - 1e-6
 """The largest eigenvalue of a kernel: what has not moved at all is very slow, not undefined."""
 MOST_ANTITHETIC = -0.95
@@ -34,10 +36,13 @@ def transposed(a: np.ndarray) -> np.ndarray:
 
 
 def root(covariance: np.ndarray) -> np.ndarray:
-    """R, triangular so that it is nearly the same for covariances that are; by (..., functional, functional)."""
-    units = np.sqrt(np.einsum("...ii->...i", covariance))[..., :, None]
-    correlations = covariance / (units * transposed(units))
-    return units * np.linalg.cholesky(correlations + FLOOR * np.eye(covariance.shape[-1]))
+    """R, symmetric but for units so that it is nearly the same for covariances that are; by (..., ., .).
+
+    A functional that is a constant stays one.
+    """
+    units = np.sqrt(np.maximum(np.einsum("...ii->...i", covariance), TINY))[..., :, None]
+    values, vectors = np.linalg.eigh(covariance / (units * transposed(units)))
+    return units * ((vectors * np.sqrt(np.maximum(values, 0) + FLOOR)[..., None, :]) @ transposed(vectors))
 
 
 def kernels(jumps: np.ndarray, covariance: np.ndarray) -> np.ndarray:

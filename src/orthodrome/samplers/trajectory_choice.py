@@ -30,8 +30,6 @@ MOST = 5.0
 """Effective draws per draw that are believed at most: beyond, an estimate of an antithetic gain is noise."""
 SPREAD_COUNTS = 2.0
 """The standard deviation may have so many times the relative error of the mean."""
-SMALLEST = 1e-150
-"""A variance that is none: a coordinate that is a constant has no say."""
 
 
 def overhead(sampler: GeodesicHMC, position: Tree) -> float:
@@ -71,7 +69,7 @@ def best(curve: Curve, overhead: float) -> tuple[float, np.ndarray]:
     overhead: what a transition costs beside its gradients, in gradients
     """
     law, jumps, covariance, visits = moments(curve)
-    judged = (law.variance > SMALLEST) & ~stuck(law.variance, jumps[..., 0, 0], visits)
+    judged = (law.variance > taking_turns.TINY) & ~stuck(law.variance, jumps[..., 0, 0], visits)
     if not np.any(judged):  # nothing has moved
         return 1.0, np.ones(TURNS, np.int32)
     turns = candidates()

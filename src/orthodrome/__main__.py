@@ -1,0 +1,7 @@
+"""`python -m orthodrome`: the command line, where its script is not on the path."""
+
+import sys
+
+from orthodrome.cli import main
+
+sys.exit(main())
