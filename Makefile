@@ -47,10 +47,10 @@ types: $(STAMP)
 # Compiling is most of what the fast suite does, so it runs unoptimised programs; `test-all` runs what users run.
 QUICK_COMPILE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 test: lint types ## lint, types and tests: under 10 minutes on 2 cores
-	@XLA_FLAGS="$(XLA_FLAGS) $(QUICK_COMPILE)" $(BIN)/pytest -q -n $(JOBS) -m "not slow"
+	@XLA_FLAGS="$(XLA_FLAGS) $(QUICK_COMPILE)" $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not slow"
 
 test-all: lint types ## also the full matrix, the long kills and the million-step runs
-	@$(BIN)/pytest -q -n $(JOBS)
+	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup
 
 bench: $(VENV)/.bench ## ours against the peers, side by side
 	@$(BIN)/python -m benchmarks
