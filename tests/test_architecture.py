@@ -14,7 +14,7 @@ GROUPS = [
     "manifolds densities",
     "targets gradients schedules",
     "splitting samplers recipe",
-    "parallel convergence summaries diagnostics evidence draws doors files store memory fingerprint checkpoint "
+    "parallel convergence summaries diagnostics evidence draws doors files writer store memory fingerprint checkpoint "
     "progress run",
     "corpora models",
     "plots report topics experiments terminal cli_topics cli __main__",

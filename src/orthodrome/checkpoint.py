@@ -20,9 +20,10 @@ import jax
 import numpy as np
 
 from orthodrome import files
+from orthodrome.draws import Arrays
 from orthodrome.errors import CheckpointError
 from orthodrome.fingerprint import Fingerprint, differences
-from orthodrome.store import Arrays, DiskDraws
+from orthodrome.store import DiskDraws
 
 COST_SHARE = 0.03
 """Commits may take this share of the time, whatever the interval asked for."""

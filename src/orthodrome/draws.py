@@ -8,7 +8,7 @@ count from 0. Dimensions are (chain, draw, ...), the rest called `topics_dim_0`,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -21,6 +21,8 @@ from orthodrome.manifolds.product import per_leaf
 if TYPE_CHECKING:
     import xarray
 
+Arrays = dict[str, np.ndarray]
+"""`group/variable` -> (chain, draw, ...)."""
 Dims = Mapping[str, Sequence[str]] | None
 Coords = Mapping[str, Any] | None
 
@@ -75,6 +77,16 @@ def axis_labels(dim: str, size: int, coords: Coords) -> Any:
     if given is not None and len(given) != size:
         raise BadInput(f"coords[{dim!r}] has {len(given)} labels, but the axis has length {size}")
     return np.arange(size) if given is None else np.asarray(given)
+
+
+def tree_of(phases: Iterable[Arrays], dims: Dims, coords: Coords, attrs: Mapping[str, Any]) -> xarray.DataTree:
+    """The draws as ArviZ reads them, from the arrays of each phase."""
+    groups: dict[str, Arrays] = {}
+    for arrays in phases:
+        for name, values in arrays.items():
+            group, variable = name.split("/")
+            groups.setdefault(group, {})[variable] = values
+    return datatree({name: dataset(found, dims, coords) for name, found in groups.items()}, attrs)
 
 
 def datatree(groups: Mapping[str, xarray.Dataset], attrs: Mapping[str, Any]) -> xarray.DataTree:

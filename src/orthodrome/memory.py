@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthodrome.draws import Coords, Dims, dataset, datatree
-from orthodrome.store import Arrays
+from orthodrome.draws import Arrays, Coords, Dims, tree_of
 
 if TYPE_CHECKING:
     import xarray
@@ -42,9 +41,4 @@ class MemoryDraws:
 
     def tree(self) -> xarray.DataTree:
         """The draws as ArviZ reads them."""
-        groups: dict[str, Arrays] = {}
-        for phase in reversed(self.count):
-            for name, values in self.read(phase).items():
-                group, variable = name.split("/")
-                groups.setdefault(group, {})[variable] = values
-        return datatree({name: dataset(arrays, self.dims, self.coords) for name, arrays in groups.items()}, self.attrs)
+        return tree_of([self.read(phase) for phase in reversed(self.count)], self.dims, self.coords, self.attrs)
