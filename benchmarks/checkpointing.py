@@ -60,7 +60,7 @@ def overhead(length: float, turns: int) -> dict[str, float]:
     import orthodrome as od
 
     od.use_cores(2)
-    sampler, pilot = new_sampler(), 2000
+    sampler, pilot = new_sampler(), 10_000
     for every in KINDS.values():
         seconds(sampler, pilot, every)
     num_draws = int(pilot * length / seconds(sampler, pilot, None))
@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args(arguments).quick
     num_draws = 100_000 if quick else 1_000_000
-    found = {"memory growth (MB)": memory_growth(num_draws)} | overhead(1.0 if quick else 10.0, 1 if quick else 2)
+    found = {"memory growth (MB)": memory_growth(num_draws)} | overhead(1.0 if quick else 10.0, 1 if quick else 3)
     for name, value in found.items():
         print(f"{name:24s} {value:10.2f}")
     RESULTS.mkdir(exist_ok=True)

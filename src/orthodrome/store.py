@@ -39,6 +39,7 @@ class DiskDraws:
         self.path, self.dims, self.coords, self.lazy = path, dims, coords, lazy
         self.rows = 0
         self.count: dict[str, int] = {}
+        self.blocks: dict[str, int] = {}
         self.tail: dict[str, list[Arrays]] = {}
         self.writer = Writer()
         self.memory = None if lazy else MemoryDraws(dims, coords)
@@ -47,14 +48,18 @@ class DiskDraws:
         """More draws of a phase (its groups grow together), of `planned` in all."""
         if phase not in self.count:
             self._describe_all(phase, arrays, planned)
+        self.count[phase] = self.count.get(phase, 0) + _length(arrays)
         if self.memory is not None:
             self.memory.append(phase, arrays, planned)
-        self.tail.setdefault(phase, []).append({name: np.array(values) for name, values in arrays.items()})
-        self.count[phase] = self.count.get(phase, 0) + _length(arrays)
+        else:
+            self.tail.setdefault(phase, []).append({name: np.array(values) for name, values in arrays.items()})
         self._write_full_blocks(phase)
 
     def waiting(self, phase: str) -> Arrays:
-        """The draws that do not fill a block yet."""
+        """The draws that are in no block yet."""
+        if self.memory is not None:
+            begin = self.blocks.get(phase, 0) * self.rows
+            return {name: values[:, begin:] for name, values in self.memory.read(phase).items()}
         pieces = self.tail.get(phase, [])
         names = pieces[0] if pieces else {}
         return {name: np.concatenate([piece[name] for piece in pieces], axis=1) for name in names}
@@ -62,7 +67,7 @@ class DiskDraws:
     def restore(self, phase: str, count: int, rows: int, waiting: Arrays) -> None:
         """Go back to `count` draws: later blocks are forgotten (and written again)."""
         self.memory = None
-        self.rows, self.count[phase] = rows, count
+        self.rows, self.count[phase], self.blocks[phase] = rows, count, count // rows
         self.tail[phase] = [waiting] if waiting else []
 
     def read(self, phase: str) -> Arrays:
@@ -89,14 +94,16 @@ class DiskDraws:
         self.writer.settle()
 
     def _write_full_blocks(self, phase: str) -> None:
-        held = sum(_length(piece) for piece in self.tail[phase])
-        if held < self.rows:
+        first, full = self.blocks.get(phase, 0), self.count[phase] // self.rows
+        if first == full:
             return
-        arrays, first = self.waiting(phase), (self.count[phase] - held) // self.rows
-        for block in range(held // self.rows):
-            self._write_block(arrays, first + block, block * self.rows)
-        rest = {name: np.array(values[:, held // self.rows * self.rows :]) for name, values in arrays.items()}
-        self.tail[phase] = [rest] if held % self.rows else []
+        arrays = self.waiting(phase)
+        for block in range(first, full):
+            self._write_block(arrays, block, (block - first) * self.rows)
+        self.blocks[phase] = full
+        if self.memory is None:
+            rest = {name: np.array(values[:, (full - first) * self.rows :]) for name, values in arrays.items()}
+            self.tail[phase] = [rest] if _length(rest) else []
 
     def _write_block(self, arrays: Arrays, block: int, begin: int) -> None:
         for name, values in arrays.items():
@@ -106,8 +113,8 @@ class DiskDraws:
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """Write what waits (padded to a block) and the exact lengths: any Zarr reader sees just the draws."""
         for phase, count in self.count.items():
-            if waiting := self.waiting(phase):
-                self._write_block(waiting, count // self.rows, 0)
+            if count % self.rows:
+                self._write_block(self.waiting(phase), count // self.rows, 0)
         for name, array in self._arrays():
             array.resize((array.shape[0], self.count[phase_of(name)], *array.shape[2:]))
         self._label_axes({**attrs, **dict.fromkeys(UNFINISHED, False)})
