@@ -37,6 +37,7 @@ def test_a_forgotten_measure_is_caught() -> None:
     assert np.abs(found.z).max() > 2 * THRESHOLD, found
 
 
+@pytest.mark.slow
 def test_a_cap_by_the_start_state_is_caught() -> None:
     law = TARGETS["vmf-2"]
     inner = GeodesicNUTS(FullGradient(law.target()), 0.3, max_depth=4)
@@ -44,7 +45,7 @@ def test_a_cap_by_the_start_state_is_caught() -> None:
     assert np.abs(found.z).max() > 2 * THRESHOLD, found
 
 
-@pytest.mark.parametrize("name", ["gaussian-1", "vmf-3", "rotation"])
+@pytest.mark.parametrize("name", ["gaussian-1", "vmf-3", pytest.param("rotation", marks=pytest.mark.slow)])
 def test_a_law_off_by_three_per_cent_is_caught(name: str) -> None:
     """exp(e f) pi has the mean E f + e var f to first order: e = 0.03 / sd f shifts it by 3 % of a standard
     deviation.

@@ -89,7 +89,7 @@ def test_second_order_on_the_sphere(order: str) -> None:
     assert slope > 1.8 - 2 * slope_error and abs(slope - 2) < 0.25 + 3 * slope_error, (bias, slope, slope_error)
 
 
-@pytest.mark.parametrize("order", ["ABOBA", "AUKUA"])
+@pytest.mark.parametrize("order", ["ABOBA", pytest.param("AUKUA", marks=pytest.mark.slow)])
 def test_the_law_that_a_word_keeps_on_the_circle(order: str) -> None:
     """E x_0 at a long step is what the grid says (`circle_words`), whose slope is an experiment's claim; to 0.004, a
     sixth of the bias."""

@@ -16,11 +16,8 @@ from registry import ONE_PER_MANIFOLD, SAMPLERS, TARGETS
 from truth import LARGEST_BIAS, verdict
 
 ALSO_FAST = {
-    ("GeodesicHMC", "gaussian-100"),
-    ("GeodesicHMC", "vmf-100"),
     ("GeodesicHMC", "log-ratio-tiny"),
     ("GeodesicHMC", "simplex-poles"),
-    ("GeodesicNUTS", "vmf-2"),
     ("GeodesicNUTS", "bingham"),
     ("RandomWalk", "bingham"),
 }
@@ -40,6 +37,7 @@ LONG = {
             "ball",
             "simplex",
             "log-ratio",
+            "affine",
         ],
     ),
     *itertools.product(
