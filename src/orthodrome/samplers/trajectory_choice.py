@@ -1,7 +1,7 @@
 """Choosing a trajectory length: which step size and range of lengths, taking turns, knows the law best for its cost.
 
-What counts is the worst, over coordinates x and embedded partners, of the errors of the means of x and x^2 relative to
-their spreads, and of the relative error of the standard deviation, which may be twice as large. The sums come from
+What counts is the worst, over the user's coordinates x, of the errors of the means of x and x^2 relative to their
+spreads, and of the relative error of the standard deviation, which may be twice as large. The sums come from
 `trajectory_length`, the variance of an average from `taking_turns`; they are read once, on the host and in float64.
 """
 
