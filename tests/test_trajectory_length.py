@@ -39,7 +39,7 @@ def turned_gaussian(mean: float, sd: float, angle: float) -> Curve:
     m = mean
     everywhere = lambda values: np.broadcast_to(np.array(values)[:, None], (*c.shape, len(values), 1))
     products = everywhere([m**2 + v, m**3 + 3 * m * v, m**4 + 6 * m**2 * v + 3 * v**2])
-    return Curve(np.zeros((1, 1)), 2 * jumps, np.ones(c.shape), everywhere([m, m**2 + v]), products)
+    return Curve(np.zeros((1, 1)), 2 * jumps, np.ones(c.shape), everywhere([m, m**2 + v]), products, np.zeros(c.shape))
 
 
 def by_lags(eigenvalues: np.ndarray, num_lags: int = 20_000) -> float:
@@ -130,6 +130,18 @@ def test_the_best_of_the_candidates_wherever_the_mean_is(mean: float) -> None:
     short = [turns for turns in candidates() if turns.max() <= 24]
     assert score(factor, lengths) > 0.95 * max(score(f, turns) for f in FACTORS for turns in short)
     assert by_lags(np.cos(factor * angle * lengths) ** 2) < 10
+
+
+def test_a_step_whose_trajectories_diverge_is_not_taken() -> None:
+    """However much it would be worth; and where all diverge, the one that does so least."""
+    curve = turned_gaussian(0.0, 1.0, np.pi / 8)
+    chosen = FACTORS.index(best(curve, COST)[0])
+    diverged = np.zeros_like(curve.visits)
+    diverged[chosen] = 0.01
+    assert best(curve._replace(diverged=diverged), COST)[0] != FACTORS[chosen]
+    everywhere = np.full_like(diverged, 0.05)
+    everywhere[chosen] = 0.04
+    assert best(curve._replace(diverged=everywhere), COST)[0] == FACTORS[chosen]
 
 
 def test_lengths_above_one_do_not_stand_alone() -> None:

@@ -4,9 +4,9 @@
 learnt is pooled over chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is
 changed after it.
 
-    0-5, 5-15, 15-35, 35-65 %   dual averaging of one step size; at the end of each window the units of the leaves
+    0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
                                 are set anew from its draws and gradients (`scales`), and dual averaging starts again
-    65-75 %                     dual averaging with the final units
+    60-75 %                     dual averaging with the final units
     75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
 
 The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`.
@@ -38,7 +38,7 @@ from orthodrome.samplers.stochastic_tuning import StochasticAdapted
 from orthodrome.samplers.trajectory_length import FACTORS, LONGEST, Curve
 from orthodrome.samplers.tunable import StochasticSampler
 
-WINDOWS = (5, 15, 35, 65)
+WINDOWS = (5, 15, 30, 60)
 """The ends of the windows, in per cent of the warm-up."""
 MEASURE = 75
 """Where the measuring of trajectories begins, in per cent."""

@@ -28,6 +28,8 @@ MOST_OVERHEAD = 5.0
 """The same in steps, at most: for the smallest densities the estimate is rough."""
 MOST = 5.0
 """Effective draws per draw that are believed at most: beyond, an estimate of an antithetic gain is noise."""
+MOST_DIVERGENT = 0.002
+"""The share of diverging trajectories that is let pass: where they diverge is a region that the draws would miss."""
 SPREAD_COUNTS = 2.0
 """The standard deviation may have so many times the relative error of the mean."""
 
@@ -75,7 +77,9 @@ def best(curve: Curve, overhead: float) -> tuple[float, np.ndarray]:
     turns = candidates()
     law = Law(*(values[judged] for values in law))
     worth = effective(law, jumps[:, :, judged], covariance[:, :, judged], turns)
-    scores = np.where(visits[:, turns.max(axis=1) - 1] > 0, worth / (turns.mean(axis=1) + overhead), 0)
+    share = (np.asarray(curve.diverged) / np.maximum(visits, 1))[:, turns - 1].mean(axis=-1)
+    taken = (visits[:, turns.max(axis=1) - 1] > 0) & (share <= max(MOST_DIVERGENT, share.min()))
+    scores = np.where(taken, worth / (turns.mean(axis=1) + overhead), 0)
     factor, winner = np.unravel_index(np.argmax(scores), scores.shape)
     return FACTORS[factor], turns[winner]
 
@@ -94,7 +98,7 @@ class Law(NamedTuple):
 
 def moments(curve: Curve) -> tuple[Law, np.ndarray, np.ndarray, np.ndarray]:
     """The law, J and C by (step size, length, coordinate, ., .) for f about the mean, and the visits."""
-    reference, jumps, visits, means, products = (np.asarray(a, np.float64) for a in curve)
+    reference, jumps, visits, means, products = (np.asarray(a, np.float64) for a in curve[:5])
     center, second = (sums.sum(axis=(0, 1)) / max(1.0, visits.sum()) for sums in (means, products))
     seen = np.maximum(visits, 1)[..., None, None]
     law = Law(reference[0] + center[0], _covariance(center, second, center))

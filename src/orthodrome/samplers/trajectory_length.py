@@ -35,7 +35,7 @@ from orthodrome import steps, trees
 from orthodrome.manifolds.manifold import Manifold, Tree
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.samplers.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
-from orthodrome.samplers.leapfrog import Point, energy, leapfrog
+from orthodrome.samplers.leapfrog import Point, diverges, energy, leapfrog
 
 FACTORS = (0.7, 1.0, 1.4)
 """The step sizes that are tried, relative to the one of dual averaging."""
@@ -51,6 +51,7 @@ class Curve(NamedTuple):
     jumps: of the products of the accepted changes of f, by (step size, length, pair of functionals, coordinate)
     visits: how often a length was seen
     means, products: of f and of its products, by (step size, length, functional or pair, coordinate)
+    diverged: how often the energy had left the dynamics
     """
 
     reference: Array
@@ -58,6 +59,7 @@ class Curve(NamedTuple):
     visits: Array
     means: Array
     products: Array
+    diverged: Array
 
 
 def start(manifold: Manifold, position: Tree) -> Curve:
@@ -66,7 +68,7 @@ def start(manifold: Manifold, position: Tree) -> Curve:
     num_functionals, n = 2 * z.shape[0], z.shape[1]
     num_pairs = num_functionals * (num_functionals + 1) // 2
     zeros = lambda *shape: jnp.zeros((len(FACTORS), LONGEST, *shape), z.dtype)
-    return Curve(z, zeros(num_pairs, n), zeros(), zeros(num_functionals, n), zeros(num_pairs, n))
+    return Curve(z, zeros(num_pairs, n), zeros(), zeros(num_functionals, n), zeros(num_pairs, n), zeros())
 
 
 def coordinates(manifold: Manifold, position: Tree) -> Array:
@@ -119,10 +121,12 @@ def transition(
     def advance(i: Array, carry: tuple[Point, Point, Curve]) -> tuple[Point, Point, Curve]:
         point, end, curve = carry
         point = leapfrog(sampler.gradient, point, h)
-        a = jnp.exp(jnp.minimum(energy(begin) - energy(point), 0))
+        change = energy(begin) - energy(point)
+        a = jnp.exp(jnp.minimum(change, 0))
         f1 = jnp.where(a > 0, functionals(manifold, point.position, reference), f0)
         middle = lambda before, after: (a * after + (2 - a) * before) / 2
-        seen = a * products(f1 - f0), jnp.ones_like(a), middle(f0, f1), middle(products(f0), products(f1))
+        moved = a * products(f1 - f0), jnp.ones_like(a), middle(f0, f1), middle(products(f0), products(f1))
+        seen = *moved, diverges(manifold, change, point).astype(a.dtype)
         sums = (old.at[factor, i].set(new) for old, new in zip(curve[1:], seen, strict=True))
         return point, trees.where(i == last, point, end), Curve(reference, *sums)
 
