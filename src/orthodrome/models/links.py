@@ -15,24 +15,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.special import erfc
 
-FAR = 5.0
-"""Below minus this, the tail of the normal law by a continued fraction."""
-TERMS = 12
+from orthodrome.special.erfcx import erfcx
 
 
 def probit(z: Array) -> tuple[Array, Array]:
-    """log Phi(z) and phi(z) / Phi(z)."""
-    near = jnp.maximum(z, -FAR)
-    cdf = erfc(-near / math.sqrt(2)) / 2
-    density = jnp.exp(-near * near / 2) / math.sqrt(2 * math.pi)
-    far = jnp.maximum(-z, FAR)
-    slope = far
-    for k in range(TERMS, 0, -1):
-        slope = far + k / slope  # phi / Phi(-a) = a + 1 / (a + 2 / (a + 3 / ...))
-    left = -far * far / 2 - math.log(2 * math.pi) / 2 - jnp.log(slope)
-    return jnp.where(z < -FAR, left, jnp.log(cdf)), jnp.where(z < -FAR, slope, density / cdf)
+    """log Phi(z) and phi(z) / Phi(z); with a = |z| / sqrt(2), Phi(-|z|) = exp(-a^2) erfcx(a) / 2."""
+    mills = erfcx(jnp.abs(z) / math.sqrt(2)) / 2
+    density = jnp.exp(-z * z / 2)
+    tail = density * mills
+    value = jnp.where(z < 0, jnp.log(mills) - z * z / 2, jnp.log1p(-tail))
+    return value, jnp.where(z < 0, 1 / mills, density / (1 - tail)) / math.sqrt(2 * math.pi)
 
 
 def logit(z: Array) -> tuple[Array, Array]:
