@@ -21,11 +21,11 @@ from orthodrome.special.erfcx import erfcx
 
 def probit(z: Array) -> tuple[Array, Array]:
     """log Phi(z) and phi(z) / Phi(z); with a = |z| / sqrt(2), Phi(-|z|) = exp(-a^2) erfcx(a) / 2."""
-    mills = erfcx(jnp.abs(z) / math.sqrt(2)) / 2
-    density = jnp.exp(-z * z / 2)
-    tail = density * mills
-    value = jnp.where(z < 0, jnp.log(mills) - z * z / 2, jnp.log1p(-tail))
-    return value, jnp.where(z < 0, 1 / mills, density / (1 - tail)) / math.sqrt(2 * math.pi)
+    left, square = z < 0, z * z / 2
+    mills, density = erfcx(jnp.abs(z) / math.sqrt(2)) / 2, jnp.exp(-square)
+    cdf = jnp.where(left, mills, 1 - density * mills)  # without its factor exp(-z^2 / 2) on the left
+    value = jnp.log(cdf) - jnp.where(left, square, 0)
+    return value, jnp.where(left, 1, density) / (math.sqrt(2 * math.pi) * cdf)
 
 
 def logit(z: Array) -> tuple[Array, Array]:
