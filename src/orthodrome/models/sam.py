@@ -51,7 +51,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     published: 'sggmc' and 'gsgnht' with the paper's settings for '20news' (or True) or 'wikipedia', which heat the
         chain 100,000 times, for comparison; concentrations not given are then 2V, 2V, 6V for V words and 10
     dtype: of the topics; random_state: an int, or None for a random one
-    n_jobs: threads, None for all cores (the numbers do not depend on it); progress: show a bar
+    n_jobs: threads, None for what is fastest (the numbers do not depend on it); progress: show a bar
 
     After `fit`: components_ (K, V) the mean direction of the draws, draws_ (num_draws, K, V), law_, trace_ (numbers of
     every topic draw), temperature_, acceptance_, step_size_, seconds_ (time in proportions, gradient and update).

@@ -18,6 +18,7 @@ from orthodrome.models.evaluation import log_perplexity
 from orthodrome.models.sam_documents import Documents, some_rows
 from orthodrome.models.sam_law import Law, Reals
 from orthodrome.models.sam_state import State
+from orthodrome.models.thread_choice import FastestThreads
 from orthodrome.progress import Silent, new_progress
 
 WATCHED, LOOKS = 300, 25
@@ -39,22 +40,27 @@ class Engine(Protocol):
 
 
 def engine_of(model: Any, law: Law, documents: Documents, seed: int, total: int | None = None) -> Engine:
-    """The method that the model asks for."""
+    """The method that the model asks for, on as many threads as it asks for, or as are fastest."""
+    total = documents.count if total is None else total
+    engine = _method_of(model)(model, law, documents, seed, total)
+    return engine if model.n_jobs is not None else FastestThreads(engine)
+
+
+def _method_of(model: Any) -> Callable[..., Engine]:
     from orthodrome.models.sam_plan import plan_of
     from orthodrome.models.sam_settings import STOCHASTIC, VARIATIONAL
 
-    total = documents.count if total is None else total
     if model.method in STOCHASTIC:
         from orthodrome.models.sam_stochastic import Chain
 
-        return Chain(law, documents, plan_of(model, documents.count), seed, total)
+        return lambda model, law, documents, *rest: Chain(law, documents, plan_of(model, documents.count), *rest)
     if model.method in VARIATIONAL:
         from orthodrome.models.sam_variational import Ascent
 
-        return Ascent(model, law, documents, seed, total)
+        return Ascent
     from orthodrome.models.sam_exact import ExactChain
 
-    return ExactChain(model, law, documents, seed, total)
+    return ExactChain
 
 
 class Watch:
