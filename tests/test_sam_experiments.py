@@ -104,7 +104,7 @@ def test_small_data_run(tmp_path: Path) -> None:
             "shape": x.shape,
             "format": np.array(b"csr"),
         }
-        np.savez(folder / f"{part}_tfidf.npz", labels=groups, format=np.array(b"csr"), **arrays)
+        np.savez(folder / f"{part}_tfidf.npz", labels=groups, **arrays)
     result = contract.reproduce("sam-20news", scale="quick", seed=0, out=tmp_path, data=tmp_path / "data")
     written = {path.name for path in (tmp_path / "sam-20news").iterdir()}
     assert {"figure5.png", "figure5.svg", "curves.csv", "seeds.csv", "result.json"} <= written
