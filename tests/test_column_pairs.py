@@ -31,6 +31,7 @@ def test_stay_in_the_truth() -> None:
     assert np.all(found.smallest_bias <= LARGEST_BIAS)
 
 
+@pytest.mark.slow
 def test_an_unprojected_gradient_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_pairs, "_project", lambda others, y, u: 1.2 * column_pairs.PAIR.project(y, u))
     found = verdict(FRAMES, ColumnPairs(FullGradient(FRAMES.target()), 0.81, 2), 3000, "float32", num_steps=21)
@@ -41,6 +42,7 @@ def first_column(x: jnp.ndarray) -> jnp.ndarray:
     return 5 * x[0, 0] + 2 * x[1, 1] - x[3, 2]
 
 
+@pytest.mark.slow
 def test_a_self_tuned_run_stays_on_the_frames() -> None:
     sampler = ColumnPairs(FullGradient(Target(Stiefel(), first_column)))
     start = np.eye(6, 3, dtype=np.float32)

@@ -109,7 +109,8 @@ def test_hyperdirichlet_refusals() -> None:
 INTERVALS = [(-np.inf, np.inf), (0, np.inf), (20, np.inf), (-1, 2), (-8, 9), (5, 5.1), (-7, -6), (-np.inf, -3)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_truncated_normal_on_intervals(dtype: str) -> None:
     with jax.enable_x64(dtype == "float64"):
         lower, upper = (

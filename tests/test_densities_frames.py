@@ -55,6 +55,7 @@ def z_against_uniform(law, uniform, seed: int, drawn=None) -> float:
     return float(np.abs((x.mean(0) - mean) / (error + 1e-6)).max())
 
 
+@pytest.mark.slow
 def test_one_column_is_von_mises_fisher() -> None:
     x = MatrixVonMisesFisher(3 * jnp.eye(6)[:, :1]).sample(jax.random.key(0), (N,))[:, 0, 0]
     assert abs(float(x.mean()) - float(bessel_ratio(2.0, 3.0))) < 4.5 * float(x.std()) / N**0.5

@@ -213,6 +213,7 @@ def thermostat_chain(sampler: Any, key: Any) -> Any:
     return xi[300::60], temperature[300:]
 
 
+@pytest.mark.slow
 def test_a_thermostat_for_each_coordinate_finds_each_noise() -> None:
     """V = 0 and 16, not told: one thermostat per coordinate gives both variances; a single one cannot."""
     start = jnp.zeros(COPIES)

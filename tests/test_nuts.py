@@ -240,6 +240,7 @@ def nearly_uniform(p: jax.Array) -> jax.Array:
     return 0.05 * jnp.sum(p[:, 0])
 
 
+@pytest.mark.slow
 def test_twenty_spheres_near_the_uniform_law() -> None:
     """Orbits close at incommensurate times; half a turn is 2.2 long, 8 leaves. Deep trees are rare, and the law is
     right.

@@ -26,6 +26,9 @@ LONG = {
     "recipe.md",
     "samplers.md",
     "tempering.md",
+    "tuning.md",
+    "diagnostics.md",
+    "checkpoints.md",
 }
 
 

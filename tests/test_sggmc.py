@@ -175,6 +175,7 @@ def pair(**settings: Any) -> GSGNHT:
     return GSGNHT(**(usual | settings))
 
 
+@pytest.mark.slow
 def test_thermostat_with_steps_per_leaf() -> None:
     """Var x = 1 on both leaves, v.v/m = 1, xi about C with the variance 1/(mass m) (erratum c-9), to some 3 %."""
     mean, error = thermostat_run(pair())
@@ -199,7 +200,7 @@ class SpeedNotSquare(GSGNHT):
         return super()._heat(x, jax.tree.map(lambda a: jnp.sqrt(jnp.abs(a)), v), times)
 
 
-@pytest.mark.parametrize("control", [OneStepForAll, SpeedNotSquare])
+@pytest.mark.parametrize("control", [pytest.param(OneStepForAll, marks=pytest.mark.slow), SpeedNotSquare])
 def test_wrong_thermostats_are_seen(control: Any) -> None:
     right = pair(step_size={"a": 0.1, "b": 0.4})
     fields = {name: getattr(right, name) for name in ("gradient", "step_size", "friction", "thermostat_mass")}
@@ -295,6 +296,7 @@ def row_likelihood(p: Array, row: Array) -> Array:
     return -0.5 * jnp.sum((row - p) ** 2)
 
 
+@pytest.mark.slow
 def test_fresh_batches_heat_less_than_reused_ones() -> None:
     """Erratum c-3: one batch for ten inner steps heats several times as much."""
     rows = jnp.asarray(np.random.default_rng(0).normal(size=(100, 2)), jnp.float32)

@@ -49,7 +49,8 @@ def test_units_of_very_different_leaves() -> None:
     assert float(draws["sample_stats"]["temperature"].mean()) == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.parametrize("kind", [pytest.param(SGGMC, marks=pytest.mark.slow), GSGNHT])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [SGGMC, GSGNHT])
 def test_minibatches(kind: Any) -> None:
     """A conjugate mean from batches of 50: mean within 0.3 sd, variance within 35 %, temperature within 10 %."""
     posterior = Posterior(Euclidean(), prior, likelihood, rows())
