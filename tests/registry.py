@@ -392,7 +392,7 @@ TARGETS: dict[str, Law] = {
         step=200.0,
         num_steps=5,
         walk=800.0,
-        chains=24_000,
+        chains=26_400,
     ),
     "stiefel": Law(
         Stiefel,
