@@ -22,7 +22,8 @@ def _horner(coefficients: list[float], x: float) -> float:
 
 def _sums(t: float, m: float) -> tuple[float, float]:
     """sum u_k / m^k and sum w_k / m^k."""
-    return tuple(_horner([_horner(row, t * t) for row in table], t / m) for table in (_U, _W))  # type: ignore
+    u, w = ([_horner(row, t * t) for row in table] for table in (_U, _W))
+    return _horner(u, t / m), _horner(w, t / m)
 
 
 def _descend(order: float, x: float) -> tuple[float, float]:

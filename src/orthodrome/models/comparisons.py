@@ -11,7 +11,7 @@ are gathered, so that
 from __future__ import annotations
 
 import csv
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,10 +129,10 @@ def _natural(name: str) -> tuple[str, int, str]:
 
 
 def _gathered(rows: Sequence[Row], players: tuple[str, ...]) -> Comparisons:
-    powers: Counter[frozenset[str]] = Counter()
+    powers: defaultdict[frozenset[str], float] = defaultdict(float)
     for winners, losers, count in rows:
-        powers[frozenset(winners)] += count  # type: ignore[assignment]
-        powers[frozenset((*winners, *losers))] -= count  # type: ignore[assignment]
+        powers[frozenset(winners)] += count
+        powers[frozenset((*winners, *losers))] -= count
     kept = {team: power for team, power in powers.items() if power != 0 and len(team) < len(players)}
     ordered = sorted(kept, key=lambda team: (len(team), sorted(players.index(name) for name in team)))
     sets = np.array([[float(name in team) for name in players] for team in ordered]).reshape(-1, len(players))
