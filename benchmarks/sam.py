@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from orthodrome.models.computing import computing
+from orthodrome.kernels.computing import computing
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam_run import engine_of
+from orthodrome.models.sam.run import engine_of
 
 AUTHORS = 1.35
 LAW: dict[str, Any] = {"corpus_concentration": 1e4, "topic_concentration": 1e4, "document_concentration": 3e4}

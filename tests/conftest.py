@@ -22,13 +22,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", f"error::{name}")
 
 
-SAME_KERNELS = ("test_sam.py", "test_sam_kernels.py", "test_sam_experiments.py", "test_topics_cli.py")
+SAME_KERNELS = ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py")
 """Tests of the same numba kernels run in one process (`--dist loadgroup`): two would compile them twice."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.name in SAME_KERNELS:
+        if any(part in item.path.as_posix() for part in SAME_KERNELS):
             item.add_marker(pytest.mark.xdist_group("sam"))
 
 

@@ -1,29 +1,34 @@
-"""Imports go one way: a module uses its own group and those before it, and no two modules use each other."""
+"""The architecture: one direction between rooms, one kind of thing in each, and names that mean one thing."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from orthodrome.experiments import EXPERIMENTS
+
 ROOT = Path(__file__).parents[1] / "src" / "orthodrome"
-GROUPS = [
-    "errors pytree trees steps special random",
-    "manifolds densities",
-    "targets gradients schedules",
-    "splitting samplers recipe",
-    "parallel convergence summaries diagnostics evidence draws doors files writer store memory fingerprint checkpoint "
-    "progress run",
-    "corpora models",
-    "plots report topics experiments terminal cli_topics cli __main__",
-]
-LEVEL = {module: level for level, names in enumerate(GROUPS) for module in names.split()}
+ORDER = (
+    "errors core linear special random",
+    "manifolds densities targets gradients schedules",
+    "metrics dynamics samplers.contract samplers.exact samplers.stochastic samplers.holders samplers tuning recipe "
+    "checks",
+    "storage doors diagnostics run",
+    "corpora kernels models.base models.sam models.comparison models.network models.directional models",
+    "plots report interop experiments.support experiments jobs cli __main__",
+)
+"""Rooms from left to right: a module imports only from its own room and from rooms to the left of it."""
+LEVEL = {room: level for level, room in enumerate(" ".join(ORDER).split())}
+LOOSE = {"__init__", "__main__", "errors", "schedules", "targets"}
+MOST_FILES = 20
 
 
 def imports(text: str) -> set[str]:
-    """Every module of ours that a source text imports, anywhere in it."""
+    """Return every module of ours that a source text imports, anywhere in it."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -34,41 +39,69 @@ def imports(text: str) -> set[str]:
 
 
 def modules() -> dict[str, str]:
-    """Dotted name inside the package -> source."""
+    """Return the source of every module by its dotted name inside the package."""
     paths = [path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py"]
     names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths}
     return {name: path.read_text() for path, name in names.items()}
 
 
+SOURCES = modules()
+
+
+def room(name: str) -> str:
+    """Return the most specific room that a module belongs to."""
+    parts = name.split(".")
+    return next((head for n in range(len(parts), 0, -1) if (head := ".".join(parts[:n])) in LEVEL), "")
+
+
 def wrong_way(name: str, text: str) -> set[str]:
-    """Imports from a group after the module's own."""
-    top = LEVEL[name.split(".")[0]]
-    return {other for other in imports(text) if LEVEL.get(other.split(".")[0], -1) > top}
+    """Return the imports from rooms to the right of the module's own."""
+    found = {other for other in imports(text) if room(other) and LEVEL[room(other)] > LEVEL[room(name)]}
+    # `from package import module` names the package too, which says nothing if the module is to the left.
+    return {other for other in found if not any(longer.startswith(f"{other}.") for longer in imports(text))}
 
 
-def test_every_module_has_a_place() -> None:
-    assert {name.split(".")[0] for name in modules()} <= set(LEVEL)
+def test_every_module_has_a_room() -> None:
+    assert [name for name in SOURCES if not room(name)] == []
 
 
 def test_imports_go_one_way() -> None:
-    assert {name: wrong for name, text in modules().items() if (wrong := wrong_way(name, text))} == {}
+    assert {name: wrong for name, text in SOURCES.items() if (wrong := wrong_way(name, text))} == {}
 
 
 def test_nothing_imports_in_a_circle() -> None:
-    sources = modules()
-    uses = {name: {other for other in imports(text) if other in sources} - {name} for name, text in sources.items()}
+    uses = {name: {other for other in imports(text) if other in SOURCES} - {name} for name, text in SOURCES.items()}
     # A package's own __init__ gathers its files; a file that uses a sister goes to the sister, not to the package.
     uses = {name: {other for other in others if not name.startswith(f"{other}.")} for name, others in uses.items()}
     graphlib.TopologicalSorter(uses).prepare()
 
 
 def test_no_relative_imports() -> None:
-    nodes = ((name, node) for name, text in modules().items() for node in ast.walk(ast.parse(text)))
+    nodes = ((name, node) for name, text in SOURCES.items() for node in ast.walk(ast.parse(text)))
     assert [name for name, node in nodes if isinstance(node, ast.ImportFrom) and node.level] == []
 
 
+def test_few_modules_are_loose_and_no_folder_is_crowded() -> None:
+    assert {path.stem for path in ROOT.glob("*.py")} == LOOSE
+    folders = [folder for folder in ROOT.rglob("*") if folder.is_dir()]
+    crowded = {folder.name: n for folder in folders if (n := len(list(folder.glob("*.py")))) > MOST_FILES + 1}
+    assert crowded == {}
+
+
+def test_the_experiments_folder_holds_exactly_the_experiments() -> None:
+    files = {path.stem for path in (ROOT / "experiments").glob("*.py")} - {"__init__"}
+    assert {name.replace("-", "_") for name in EXPERIMENTS} == files
+
+
 def test_a_wrong_import_is_seen() -> None:
-    assert wrong_way("trees", "def f():\n    from orthodrome.run import sample\n") == {"run", "run.sample"}
-    assert wrong_way("run.loop", "import orthodrome.trees") == set()
+    assert wrong_way("core.trees", "def f():\n    from orthodrome.run.sample import sample\n") == {"run.sample.sample"}
+    assert wrong_way("samplers.exact.random_walk", "import orthodrome.tuning.scales") == {"tuning.scales"}
+    assert wrong_way("run.loop", "import orthodrome.core.trees") == set()
     with pytest.raises(graphlib.CycleError):
         graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
+
+
+def class_names() -> Counter[str]:
+    """Count the classes of each name over the whole package."""
+    nodes = (node for text in SOURCES.values() for node in ast.walk(ast.parse(text)))
+    return Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))

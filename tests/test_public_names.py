@@ -99,7 +99,7 @@ def test_importing_everything_costs_little_more_than_jax() -> None:
 def test_help_does_not_load_jax() -> None:
     code = """
 import sys
-from orthodrome.cli import main
+from orthodrome.cli.main import main
 assert main(["--help"]) == 0 and main(["reproduce", "--help"]) == 0
 heavy = {"jax", "numpy", "scipy", "xarray", "matplotlib", "arviz_stats"} & set(sys.modules)
 assert not heavy, heavy

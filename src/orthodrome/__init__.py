@@ -11,6 +11,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from orthodrome.checks import check_kernel as check_kernel
+    from orthodrome.checks import check_recipe as check_recipe
+    from orthodrome.checks import check_sde as check_sde
+    from orthodrome.checks import simulation_based_calibration as simulation_based_calibration
     from orthodrome.corpora import Corpus as Corpus
     from orthodrome.corpora import batches as batches
     from orthodrome.corpora import python_docstrings as python_docstrings
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from orthodrome.densities import VonMisesFisher as VonMisesFisher
     from orthodrome.diagnostics import diagnose as diagnose
     from orthodrome.diagnostics import summary as summary
+    from orthodrome.diagnostics.evidence import log_evidence as log_evidence
     from orthodrome.errors import BadInput as BadInput
     from orthodrome.errors import CheckpointError as CheckpointError
     from orthodrome.errors import Diverged as Diverged
@@ -43,7 +48,6 @@ if TYPE_CHECKING:
     from orthodrome.errors import OrthodromeError as OrthodromeError
     from orthodrome.errors import OrthodromeWarning as OrthodromeWarning
     from orthodrome.errors import Unsupported as Unsupported
-    from orthodrome.evidence import log_evidence as log_evidence
     from orthodrome.gradients import SVRG as SVRG
     from orthodrome.gradients import BatchGradient as BatchGradient
     from orthodrome.gradients import ControlVariate as ControlVariate
@@ -51,19 +55,20 @@ if TYPE_CHECKING:
     from orthodrome.gradients import EmpiricalFisher as EmpiricalFisher
     from orthodrome.gradients import FullForm as FullForm
     from orthodrome.gradients import FullGradient as FullGradient
-    from orthodrome.gradients import FullNoise as FullNoise
     from orthodrome.gradients import GivenNoise as GivenNoise
     from orthodrome.gradients import LatentGradient as LatentGradient
     from orthodrome.gradients import LatentPosterior as LatentPosterior
     from orthodrome.gradients import LowRankForm as LowRankForm
-    from orthodrome.gradients import LowRankNoise as LowRankNoise
-    from orthodrome.gradients import MatrixFriction as MatrixFriction
     from orthodrome.gradients import Minibatch as Minibatch
     from orthodrome.gradients import NoiseFunction as NoiseFunction
     from orthodrome.gradients import NoisyGradient as NoisyGradient
     from orthodrome.gradients import NoNoise as NoNoise
     from orthodrome.gradients import ScalarForm as ScalarForm
     from orthodrome.gradients import TemperedGradient as TemperedGradient
+    from orthodrome.linear import FullNoise as FullNoise
+    from orthodrome.linear import LeafMatrix as LeafMatrix
+    from orthodrome.linear import LowRankNoise as LowRankNoise
+    from orthodrome.linear import MatrixFriction as MatrixFriction
     from orthodrome.manifolds import Affine as Affine
     from orthodrome.manifolds import Ball as Ball
     from orthodrome.manifolds import Box as Box
@@ -79,25 +84,25 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Simplex as Simplex
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
+    from orthodrome.metrics import ExactDivergence as ExactDivergence
+    from orthodrome.metrics import FisherMetric as FisherMetric
+    from orthodrome.metrics import InverseMetric as InverseMetric
+    from orthodrome.metrics import LocalMetric as LocalMetric
+    from orthodrome.metrics import PotentialMetric as PotentialMetric
+    from orthodrome.metrics import ProbedDivergence as ProbedDivergence
+    from orthodrome.models.comparison import PairedComparison as PairedComparison
     from orthodrome.models.directional import Directional as Directional
-    from orthodrome.models.network_eigenmodel import NetworkEigenmodel as NetworkEigenmodel
-    from orthodrome.models.paired_comparison import PairedComparison as PairedComparison
+    from orthodrome.models.network import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.sam import SAM as SAM
-    from orthodrome.parallel import use_cores as use_cores
     from orthodrome.recipe import Euler as Euler
-    from orthodrome.recipe import ExactDivergence as ExactDivergence
     from orthodrome.recipe import MatrixFree as MatrixFree
-    from orthodrome.recipe import ProbedDivergence as ProbedDivergence
     from orthodrome.recipe import Recipe as Recipe
     from orthodrome.recipe import SemiImplicit as SemiImplicit
     from orthodrome.recipe import Symmetric as Symmetric
-    from orthodrome.recipe import check_kernel as check_kernel
-    from orthodrome.recipe import check_recipe as check_recipe
-    from orthodrome.recipe import check_sde as check_sde
     from orthodrome.recipe import complete_by_fourier as complete_by_fourier
     from orthodrome.recipe import complete_in_plane as complete_in_plane
-    from orthodrome.recipe import simulation_based_calibration as simulation_based_calibration
     from orthodrome.run import Stop as Stop
+    from orthodrome.run.parallel import use_cores as use_cores
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
     from orthodrome.samplers import SGFS as SGFS
@@ -107,23 +112,14 @@ if TYPE_CHECKING:
     from orthodrome.samplers import SGNHT as SGNHT
     from orthodrome.samplers import SGRHMC as SGRHMC
     from orthodrome.samplers import SGRLD as SGRLD
-    from orthodrome.samplers import Adapted as Adapted
     from orthodrome.samplers import ColumnGibbs as ColumnGibbs
     from orthodrome.samplers import ColumnPairs as ColumnPairs
-    from orthodrome.samplers import DenseMetric as DenseMetric
-    from orthodrome.samplers import FisherMetric as FisherMetric
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
     from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
-    from orthodrome.samplers import InverseMetric as InverseMetric
-    from orthodrome.samplers import LeafMatrix as LeafMatrix
-    from orthodrome.samplers import LocalMetric as LocalMetric
-    from orthodrome.samplers import LowRankMetric as LowRankMetric
-    from orthodrome.samplers import PotentialMetric as PotentialMetric
     from orthodrome.samplers import RandomWalk as RandomWalk
     from orthodrome.samplers import RiemannianHMC as RiemannianHMC
     from orthodrome.samplers import RiemannianLangevin as RiemannianLangevin
     from orthodrome.samplers import Scheduled as Scheduled
-    from orthodrome.samplers import StochasticAdapted as StochasticAdapted
     from orthodrome.samplers import Streamed as Streamed
     from orthodrome.samplers import Tempering as Tempering
     from orthodrome.schedules import Constant as Constant
@@ -132,47 +128,63 @@ if TYPE_CHECKING:
     from orthodrome.schedules import WellingTeh as WellingTeh
     from orthodrome.targets import Posterior as Posterior
     from orthodrome.targets import Target as Target
+    from orthodrome.tuning import Adapted as Adapted
+    from orthodrome.tuning import DenseMetric as DenseMetric
+    from orthodrome.tuning import LowRankMetric as LowRankMetric
+    from orthodrome.tuning import StochasticAdapted as StochasticAdapted
 
 # group -> {module: names}; the documentation and the tests read the groups too
 GROUPS: dict[str, dict[str, str]] = {
     "manifolds": {
         "manifolds": "Manifold Euclidean Affine Positive LogPositive Ball Box Sphere Simplex ReflectedSimplex "
-        "LogRatioSimplex Stiefel Rotation LevelSet Product"
+        "LogRatioSimplex Stiefel Rotation LevelSet Product",
     },
     "densities": {
         "densities": "VonMisesFisher Bingham BinghamVonMisesFisher MatrixVonMisesFisher MatrixBingham Dirichlet "
-        "RotationVonMisesFisher HyperDirichlet TruncatedNormal BallTruncatedNormal HalfspaceTruncatedNormal "
-        "UniformSphere UniformStiefel UniformRotation "
-        "UniformSimplex UniformBall"
+        "RotationVonMisesFisher HyperDirichlet TruncatedNormal BallTruncatedNormal "
+        "HalfspaceTruncatedNormal UniformSphere UniformStiefel UniformRotation UniformSimplex "
+        "UniformBall",
     },
     "targets and gradients": {
         "targets": "Target Posterior",
         "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient "
-        "NoisyGradient TemperedGradient NoNoise GivenNoise NoiseFunction EmpiricalFisher ScalarForm DiagonalForm "
-        "LowRankForm FullForm FullNoise LowRankNoise MatrixFriction",
+        "NoisyGradient TemperedGradient NoNoise GivenNoise NoiseFunction EmpiricalFisher ScalarForm "
+        "DiagonalForm LowRankForm FullForm",
+        "linear": "FullNoise LowRankNoise MatrixFriction",
         "schedules": "Constant Polynomial WellingTeh Cyclical",
     },
     "samplers": {
-        "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering Adapted DenseMetric LowRankMetric "
-        "RiemannianHMC RiemannianLangevin LocalMetric FisherMetric ColumnPairs ColumnGibbs "
-        "SGGMC GSGNHT Scheduled Streamed StochasticAdapted "
-        "SGLD SGFS SGHMC SGNHT SGRLD SGRHMC InverseMetric PotentialMetric LeafMatrix"
+        "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering RiemannianHMC RiemannianLangevin ColumnPairs "
+        "ColumnGibbs SGGMC GSGNHT Scheduled Streamed SGLD SGFS SGHMC SGNHT SGRLD SGRHMC",
+        "tuning": "Adapted DenseMetric LowRankMetric StochasticAdapted",
+        "metrics": "LocalMetric FisherMetric InverseMetric PotentialMetric",
+        "linear": "LeafMatrix",
     },
     "recipe": {
-        "recipe": "Recipe MatrixFree Euler SemiImplicit Symmetric ExactDivergence ProbedDivergence check_recipe "
-        "check_sde check_kernel simulation_based_calibration complete_by_fourier complete_in_plane"
+        "recipe": "Recipe MatrixFree Euler SemiImplicit Symmetric complete_by_fourier complete_in_plane",
+        "metrics": "ExactDivergence ProbedDivergence",
+        "checks": "check_recipe check_sde check_kernel simulation_based_calibration",
     },
     "models": {
         "models.sam": "SAM",
-        "models.paired_comparison": "PairedComparison",
-        "models.network_eigenmodel": "NetworkEigenmodel",
+        "models.comparison": "PairedComparison",
+        "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",
     },
-    "corpora": {"corpora": "Corpus read_corpus python_docstrings wikipedia_set tfidf batches weigh_texts"},
-    "running": {"run.sample": "sample", "run": "Stop", "parallel": "use_cores"},
-    "diagnostics": {"diagnostics": "summary diagnose", "evidence": "log_evidence"},
+    "corpora": {
+        "corpora": "Corpus read_corpus python_docstrings wikipedia_set tfidf batches weigh_texts",
+    },
+    "running": {
+        "run.sample": "sample",
+        "run": "Stop",
+        "run.parallel": "use_cores",
+    },
+    "diagnostics": {
+        "diagnostics": "summary diagnose",
+        "diagnostics.evidence": "log_evidence",
+    },
     "errors": {
-        "errors": "OrthodromeError BadInput NotOnManifold Unsupported CheckpointError Diverged OrthodromeWarning"
+        "errors": "OrthodromeError BadInput NotOnManifold Unsupported CheckpointError Diverged OrthodromeWarning",
     },
 }
 

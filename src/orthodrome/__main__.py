@@ -2,6 +2,6 @@
 
 import sys
 
-from orthodrome.cli import main
+from orthodrome.cli.main import main
 
 sys.exit(main())

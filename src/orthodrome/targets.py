@@ -19,8 +19,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.manifolds.manifold import Manifold
 
 
 @pytree

@@ -28,8 +28,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import special
+from orthodrome.core.pytree import pytree
 from orthodrome.densities.density import RejectionDensity
-from orthodrome.pytree import pytree
 
 
 @pytree

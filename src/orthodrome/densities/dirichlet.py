@@ -11,8 +11,8 @@ from jax import Array
 from jax.scipy.special import gammaln, logsumexp, xlogy
 
 from orthodrome import random
+from orthodrome.core.pytree import pytree
 from orthodrome.densities.density import Density, spread
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -25,9 +25,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import random, special
+from orthodrome.core.pytree import pytree
 from orthodrome.densities.bingham import Bingham
 from orthodrome.densities.density import RejectionDensity
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -23,10 +23,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.scipy.special import logsumexp
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.densities.density import RejectionDensity, traced
 from orthodrome.densities.dirichlet import Dirichlet
 from orthodrome.errors import BadInput
-from orthodrome.pytree import pytree, static
 
 
 @pytree

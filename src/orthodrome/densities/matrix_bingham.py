@@ -21,9 +21,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import random
+from orthodrome.core.pytree import pytree
 from orthodrome.densities.bingham import best_scale, log_envelope_mass
 from orthodrome.densities.density import RejectionDensity
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -23,9 +23,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import random, special
+from orthodrome.core.pytree import pytree
 from orthodrome.densities.density import Density, RejectionDensity, spread
 from orthodrome.densities.uniform import UniformBall
-from orthodrome.pytree import pytree
 
 
 @pytree

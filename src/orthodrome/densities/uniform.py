@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import random, special
+from orthodrome.core.pytree import pytree, static
 from orthodrome.densities.density import Density
 from orthodrome.densities.dirichlet import Dirichlet
-from orthodrome.pytree import pytree, static
 
 
 def _constant(value: Any, x: Array, point_ndim: int) -> Array:

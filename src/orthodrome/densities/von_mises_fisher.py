@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome import random, special
+from orthodrome.core.pytree import pytree
 from orthodrome.densities.density import Density, spread
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput, OrthodromeWarning
-from orthodrome.manifolds.manifold import Tree
 from orthodrome.targets import Posterior
 
 ENERGY_RESOLUTION = 0.01

@@ -10,9 +10,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from orthodrome.core.types import Tree
 from orthodrome.doors.names import kinds, leaf_name
 from orthodrome.errors import BadInput, NotOnManifold
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Manifold
 
 TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}
 """How far a start may be off its manifold, relative to the size of its numbers."""

@@ -18,9 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from orthodrome.core.types import Tree
 from orthodrome.doors.names import kinds, leaf_name
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.manifolds.manifold import Tree
 from orthodrome.manifolds.simplex import Simplex
 
 NEAR, NEARER = 1e-2, 1e-4

@@ -15,11 +15,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from orthodrome import steps
+from orthodrome.core.types import Tree
 from orthodrome.doors.names import describe, kinds, leaf_name, path_list, same_structure
 from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.linear import steps
+from orthodrome.manifolds.manifold import Manifold
 from orthodrome.targets import Posterior, Target
 
 

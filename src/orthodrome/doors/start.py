@@ -7,9 +7,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from orthodrome.core.types import Tree
 from orthodrome.doors.names import factors, kinds, leaf_name, path_list, same_structure
 from orthodrome.errors import BadInput
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
 
 DTYPES = np.dtype(np.float32), np.dtype(np.float64)

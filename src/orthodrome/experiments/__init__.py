@@ -1,18 +1,5 @@
-"""One file per figure or table of the papers; `orthodrome reproduce` runs them (see `contract`)."""
+"""The figures and tables of the papers, one file each; `orthodrome reproduce` runs them (see `support.contract`)."""
 
-EXPERIMENTS: dict[str, str] = {
-    "directional": "orthodrome.experiments.directional",
-    "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
-    "gmc-eigenmodel": "orthodrome.experiments.gmc_eigenmodel",
-    "gmc-geometry": "orthodrome.experiments.gmc_geometry",
-    "gmc-volleyball": "orthodrome.experiments.gmc_volleyball",
-    "integrator-rates": "orthodrome.experiments.integrator_rates",
-    "sam-20news": "orthodrome.experiments.sam_20news",
-    "sam-wiki": "orthodrome.experiments.sam_wiki",
-    "sampler-table": "orthodrome.experiments.sampler_table",
-    "sggmc-circle": "orthodrome.experiments.sggmc_circle",
-    "sggmc-mixture": "orthodrome.experiments.sggmc_mixture",
-    "recipe-1d": "orthodrome.experiments.recipe_1d",
-    "recipe-2d": "orthodrome.experiments.recipe_2d",
-}
-"""The registry: the name on the command line and the module with NAME, TITLE, PAPER, DATA and `run(context)`."""
+from orthodrome.experiments.support.registry import EXPERIMENTS
+
+__all__ = ["EXPERIMENTS"]

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.models.directional import Directional
 from orthodrome.plots.directional import plot_directional
 
@@ -30,8 +30,6 @@ DATA = "directional/*.csv (PmagPy's McMurdo sites; Fisher 1993 from the R packag
 PUBLISHED = {"n": (16.3, -80.8, 26.0), "r": (186.8, 77.7, 27.2)}
 """Declination, inclination and precision of the normal and of the reversed sites."""
 LEVELS = (0.025, 0.975)
-
-Reals = NDArray[np.float64]
 
 
 def run(context: Context) -> list[Claim]:

@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
-from orthodrome.experiments.bvmf_hoff import HARD, TIMES, collapse_claims, draw_hard, rates
-from orthodrome.experiments.bvmf_law import DIAGONAL, log_marginal, moments
-from orthodrome.experiments.bvmf_tempering import TemperedCase, balance_claims, draw_tempered, figure5
-from orthodrome.experiments.bvmf_tempering import trace_rows as tempered_trace_rows
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.core.types import Reals
+from orthodrome.experiments.support.bvmf.hoff import HARD, TIMES, collapse_claims, draw_hard, rates
+from orthodrome.experiments.support.bvmf.law import DIAGONAL, log_marginal, moments
+from orthodrome.experiments.support.bvmf.tempering import TemperedCase, balance_claims, draw_tempered, figure5
+from orthodrome.experiments.support.bvmf.tempering import trace_rows as tempered_trace_rows
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 from orthodrome.run import sample
-from orthodrome.samplers.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 
 NAME = "gmc-bvmf"
@@ -44,8 +44,6 @@ FEW, MANY = 5.0, 20.0
 """Sign changes of x5 per 200 draws that count as having difficulty, and as having none."""
 TOLERANCE = 4.0
 """In standard errors: one moment in 16,000 would be off by more if all is right."""
-
-Reals = NDArray[np.float64]
 
 
 class Case(NamedTuple):

@@ -18,18 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
-from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.eigenmodel_gibbs_baseline import draw_gibbs, gibbs_claims
-from orthodrome.experiments.eigenmodel_speed import speed_claims
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.eigenmodel.gibbs_baseline import draw_gibbs, gibbs_claims
+from orthodrome.experiments.support.eigenmodel.speed import speed_claims
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.eigenmodel_law import target
-from orthodrome.models.network import read_network
-from orthodrome.models.network_eigenmodel import random_starts
+from orthodrome.models.network.adjacency import read_network
+from orthodrome.models.network.law import target
+from orthodrome.models.network.model import random_starts
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 from orthodrome.run import sample
-from orthodrome.samplers.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.tempering import Tempering
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.holders.tempering import Tempering
 
 NAME = "gmc-eigenmodel"
 TITLE = "Eigenmodel of a protein network: single chains and tempering, and the speed of a trajectory"
@@ -45,8 +46,6 @@ HOTTEST, RANK = 0.6, 3
 BEST, NEAR = (-113.0, 98.0, 142.0), 20.0
 LEAST = -2090.0
 """A log posterior above this is at the best mode; the next one is at -2306."""
-
-Reals = NDArray[np.float64]
 
 
 class Traces(NamedTuple):

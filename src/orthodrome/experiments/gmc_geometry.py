@@ -15,10 +15,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta
 
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.core.types import Reals
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.manifolds import Simplex, Sphere
 from orthodrome.plots.globe import curve, globe, view
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
@@ -31,8 +31,6 @@ DATA = None
 
 ALPHAS = (0.1, 0.5, 1.0)
 START, VELOCITY = (0.8, 0.0, 0.6), (0.3, 0.9, -0.4)
-
-Reals = NDArray[np.float64]
 
 
 def run(context: Context) -> list[Claim]:

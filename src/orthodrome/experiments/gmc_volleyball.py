@@ -21,16 +21,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthodrome.errors import BadInput, OrthodromeWarning
-from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.volleyball_claims import claims_of
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.volleyball import claims_of
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Affine, Product
-from orthodrome.models.comparisons import Comparisons, read_comparisons
-from orthodrome.models.paired_comparison import best_space, even_start, logdensity, target, with_weights
+from orthodrome.models.comparison.model import best_space, even_start, logdensity, target, with_weights
+from orthodrome.models.comparison.tables import Comparisons, read_comparisons
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from orthodrome.run import sample
-from orthodrome.samplers.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.random_walk import RandomWalk
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.targets import Target
 
 NAME = "gmc-volleyball"

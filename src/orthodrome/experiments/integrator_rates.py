@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthodrome.experiments.circle_words import exact_mean, kept_mean
-from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.linear_words import mean_of_average, stationary, variance_of_average, word
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.words.circle import exact_mean, kept_mean
+from orthodrome.experiments.support.words.linear import mean_of_average, stationary, variance_of_average, word
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 
 NAME = "integrator-rates"
@@ -33,8 +33,6 @@ START = {"OBA": 2.0, "ABOBA": 0.0, "AUKUA": 2.0}
 TOLERANCE = 0.05
 KAPPA, SPHERE_STEPS, LEAST = 3.0, (0.4, 0.2, 0.1), 1.8
 """The von Mises law on the circle, the steps there, and the slope in the step that a second-order word must have."""
-
-Reals = NDArray[np.float64]
 
 
 def run(context: Context) -> list[Claim]:

@@ -22,18 +22,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.core.pytree import pytree
+from orthodrome.core.types import Reals
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean
+from orthodrome.metrics.divergence import ProbedDivergence
+from orthodrome.metrics.inverse_metric import InverseMetric
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from orthodrome.pytree import pytree
-from orthodrome.samplers.divergence import ProbedDivergence
-from orthodrome.samplers.inverse_metric import InverseMetric
-from orthodrome.samplers.sghmc import SGHMC
-from orthodrome.samplers.sgld import SGLD
-from orthodrome.samplers.sgrhmc import SGRHMC
+from orthodrome.samplers.stochastic.sghmc import SGHMC
+from orthodrome.samplers.stochastic.sgld import SGLD
+from orthodrome.samplers.stochastic.sgrhmc import SGRHMC
 from orthodrome.targets import Target
 
 NAME = "recipe-1d"
@@ -53,8 +53,6 @@ above it; momenta that are never drawn anew, no burn-in, and the divergence the 
 """
 RIGHT, WRONG = 1.5e-3, 4e-3
 """A divergence below the first is that of a right sampler at a small step, above the second that of a wrong one."""
-
-Reals = NDArray[np.float64]
 
 
 class Setting(NamedTuple):

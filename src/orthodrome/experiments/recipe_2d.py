@@ -20,16 +20,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.core.types import Reals
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean
+from orthodrome.metrics.inverse_metric import InverseMetric
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from orthodrome.samplers.inverse_metric import InverseMetric
-from orthodrome.samplers.sghmc import SGHMC
-from orthodrome.samplers.sgld import SGLD
-from orthodrome.samplers.sgrhmc import SGRHMC
+from orthodrome.samplers.stochastic.sghmc import SGHMC
+from orthodrome.samplers.stochastic.sgld import SGLD
+from orthodrome.samplers.stochastic.sgrhmc import SGRHMC
 from orthodrome.targets import Target
 
 NAME = "recipe-2d"
@@ -44,8 +44,6 @@ START = (0.0, -1.2)
 """The mode."""
 EXACT_LIMIT = 0.1
 """How far E x1^2 may be off, relative: the samplers are unadjusted. Quick runs know it to about 2 %."""
-
-Reals = NDArray[np.float64]
 
 
 class Run(NamedTuple):

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.sam_curves import NUM_THETA, NUM_TOPICS, Curve, trace_curve
-from orthodrome.experiments.sam_methods import Cases, cases, common_claims, published, run_cases
-from orthodrome.models.evaluation import log_perplexity
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.sam.curves import NUM_THETA, NUM_TOPICS, Curve, trace_curve
+from orthodrome.experiments.support.sam.methods import Cases, cases, common_claims, published, run_cases
 from orthodrome.models.sam import SAM
+from orthodrome.models.sam.evaluation import log_perplexity
 
 NAME = "sam-20news"
 TITLE = "Spherical topics on 20News-different: log-perplexity against time, six methods"

@@ -10,9 +10,9 @@ import resource
 from typing import Any
 
 from orthodrome.corpora.wikipedia import wikipedia_set
-from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.sam_curves import Curve
-from orthodrome.experiments.sam_methods import GMC, cases, common_claims, published, run_cases
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.sam.curves import Curve
+from orthodrome.experiments.support.sam.methods import GMC, cases, common_claims, published, run_cases
 
 NAME = "sam-wiki"
 TITLE = "Spherical topics on 150,000 Wikipedia articles: log-perplexity against time, six methods"

@@ -14,15 +14,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from orthodrome.experiments.contract import Claim, Context
-from orthodrome.experiments.table_orders import BIASES, STEPS, order
-from orthodrome.experiments.table_samplers import SAMPLERS, point, posterior, system
+from orthodrome.dynamics.generalised_leapfrog import Phase
+from orthodrome.dynamics.leapfrog import Point, leapfrog
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.table.orders import BIASES, STEPS, order
+from orthodrome.experiments.support.table.samplers import SAMPLERS, point, posterior, system
 from orthodrome.gradients import FullGradient, Minibatch
 from orthodrome.manifolds import Sphere
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from orthodrome.samplers import GeodesicHMC, RiemannianHMC
-from orthodrome.samplers.generalised_leapfrog import Phase
-from orthodrome.samplers.leapfrog import Point, leapfrog
 
 NAME = "sampler-table"
 TITLE = "What each sampler can do: stochastic gradients, inner iterations, coordinates, order"

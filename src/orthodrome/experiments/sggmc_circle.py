@@ -16,15 +16,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 from orthodrome.run import sample
-from orthodrome.samplers.sggmc import SGGMC
+from orthodrome.samplers.stochastic.sggmc import SGGMC
 from orthodrome.targets import Target
 
 NAME = "sggmc-circle"
@@ -34,8 +34,6 @@ DATA = None
 
 VARIANCE, STEP_SIZE, FRICTION, NUM_STEPS, BIN = 1000.0, 0.01, 10.0, 30, 0.1
 CHAINS = 256
-
-Reals = NDArray[np.float64]
 
 
 def logdensity(x: Array) -> Array:
@@ -49,7 +47,9 @@ def run(context: Context) -> list[Claim]:
     edges = np.linspace(-np.pi, np.pi, round(2 * np.pi / BIN) + 1)
     truth = bin_probabilities(edges)
     found = {told: draw(context, told) for told in (True, False)}
-    shares = {told: np.histogram(angles, edges)[0] / angles.size for told, (angles, _) in found.items()}
+    shares: dict[bool, Reals] = {
+        told: np.histogram(angles, edges)[0] / angles.size for told, (angles, _) in found.items()
+    }
     middles = (edges[1:] + edges[:-1]) / 2
     context.save_table(
         "angles",

@@ -15,15 +15,15 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.experiments.contract import Claim, Context
+from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import EmpiricalFisher, Minibatch, NoNoise, ScalarForm
 from orthodrome.manifolds import Product, Sphere
 from orthodrome.plots.style import BLUE, GREY, new_figure
 from orthodrome.run import sample
-from orthodrome.samplers.sggmc import SGGMC
+from orthodrome.samplers.stochastic.sggmc import SGGMC
 from orthodrome.targets import Posterior
 
 NAME = "sggmc-mixture"
@@ -35,8 +35,6 @@ KAPPA, NUM_DATA, BATCH, NUM_STEPS = 20.0, 100, 10, 10
 STEP_SIZE = float(np.sqrt(5e-4 / NUM_DATA))
 FRICTION = 0.1 / STEP_SIZE
 CHAINS, HALF, BINS = 64, np.pi / 2, 60
-
-Reals = NDArray[np.float64]
 
 
 def logprior(p: dict[str, Array]) -> Array:

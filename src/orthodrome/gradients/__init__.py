@@ -5,7 +5,6 @@ from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.full import FullGradient
 from orthodrome.gradients.latent import LatentGradient, LatentPosterior
 from orthodrome.gradients.minibatch import Minibatch
-from orthodrome.gradients.noise import FullNoise, LowRankNoise, MatrixFriction
 from orthodrome.gradients.noise_models import (
     DiagonalForm,
     EmpiricalFisher,
@@ -19,6 +18,7 @@ from orthodrome.gradients.noise_models import (
 from orthodrome.gradients.noisy import NoisyGradient, TemperedGradient
 from orthodrome.gradients.stream import BatchGradient
 from orthodrome.gradients.svrg import SVRG
+from orthodrome.linear.noise import FullNoise, LowRankNoise, MatrixFriction
 
 __all__ = [
     "SVRG",

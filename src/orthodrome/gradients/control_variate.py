@@ -17,12 +17,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome import trees
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import RowGradient, each_row, population_factor
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
-from orthodrome.manifolds.manifold import Tree
-from orthodrome.pytree import pytree, static
 from orthodrome.targets import Posterior
 
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jax import Array
 
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.core.types import Tree
+from orthodrome.manifolds.manifold import Manifold
 
 
 class Estimate(NamedTuple):

@@ -7,9 +7,10 @@ from typing import Any
 import jax
 from jax import Array
 
+from orthodrome.core.pytree import pytree
+from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree
+from orthodrome.manifolds.manifold import Manifold
 
 
 @pytree

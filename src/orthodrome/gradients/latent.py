@@ -23,12 +23,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import RowGradient
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
 from orthodrome.gradients.rows import take_rows
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
+from orthodrome.manifolds.manifold import Manifold
 
 
 @pytree

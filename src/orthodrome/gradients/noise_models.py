@@ -19,10 +19,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.gradients.noise import FullNoise, LowRankNoise
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.linear.noise import FullNoise, LowRankNoise
+from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
-from orthodrome.pytree import pytree, static
 
 
 class NoiseModel(abc.ABC):

@@ -9,11 +9,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome import trees
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
-from orthodrome.gradients.noise import FullNoise, LowRankNoise, is_noise
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
+from orthodrome.linear.noise import FullNoise, LowRankNoise, is_noise
+from orthodrome.manifolds.manifold import Manifold
 
 
 class ChangedGradient(abc.ABC):

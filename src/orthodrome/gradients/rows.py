@@ -12,13 +12,11 @@ rows, where that is 2^-12, a shift of the posterior by some 2^-12 of its standar
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-Tree = Any
+from orthodrome.core.types import Tree
 
 FEW_ROWS = 2**20
 

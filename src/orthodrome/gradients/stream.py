@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import batch_estimate
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
+from orthodrome.manifolds.manifold import Manifold
 from orthodrome.targets import Posterior
 
 

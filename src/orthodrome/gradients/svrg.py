@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
 from orthodrome.gradients.control_variate import Anchor, anchor_at, difference_estimate
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import RowGradient
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
-from orthodrome.manifolds.manifold import Tree
-from orthodrome.pytree import pytree, static
 from orthodrome.targets import Posterior
 
 

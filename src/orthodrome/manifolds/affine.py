@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.pytree import pytree
 
 _UNSET = object()
 

@@ -23,8 +23,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
-from orthodrome.pytree import pytree, static
 
 
 @pytree

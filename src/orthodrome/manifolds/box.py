@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
-from orthodrome.pytree import pytree
 
 
 @pytree

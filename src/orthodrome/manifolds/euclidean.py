@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome import steps
+from orthodrome.core.pytree import pytree
+from orthodrome.linear import steps
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -10,8 +10,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.manifolds.euclidean import Euclidean
-from orthodrome.pytree import pytree, static
 
 
 @pytree

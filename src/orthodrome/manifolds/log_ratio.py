@@ -20,8 +20,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.pytree import pytree, static
 
 
 @pytree

@@ -20,9 +20,8 @@ from typing import Any, ClassVar
 
 from jax import Array
 
-from orthodrome import trees
-
-Tree = Any
+from orthodrome.core import trees
+from orthodrome.core.types import Tree
 
 
 class Manifold(abc.ABC):

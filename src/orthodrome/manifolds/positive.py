@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome import trees
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree
+from orthodrome.core.types import Tree
+from orthodrome.manifolds.manifold import Manifold
 
 
 def is_manifold(node: Any) -> bool:

@@ -22,9 +22,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor
-from orthodrome.pytree import pytree, static
 
 Carry = tuple[Array, Array, Array, Array]
 

@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.manifolds.exponential import exponential_skew, identity, transposed
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
-from orthodrome.pytree import pytree, static
 
 
 @pytree

@@ -18,8 +18,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
-from orthodrome.pytree import pytree
 
 
 @pytree

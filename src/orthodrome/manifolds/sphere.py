@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
-from orthodrome.pytree import pytree
 
 
 @pytree

@@ -19,11 +19,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.exponential import exponential, exponential_skew, identity, transposed
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
 from orthodrome.manifolds.sphere import Sphere
-from orthodrome.pytree import pytree
 
 
 @pytree

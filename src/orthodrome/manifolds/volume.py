@@ -14,8 +14,9 @@ import math
 import jax
 import numpy as np
 
+from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.manifolds.reflected_simplex import ReflectedSimplex
 from orthodrome.manifolds.rotation import Rotation

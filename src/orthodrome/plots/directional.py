@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.plots.globe import globe, scatter, view
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 
-Reals = NDArray[np.float64]
 INSIDE = (0.99, 0.9, 0.5)
 GRID = 90
 

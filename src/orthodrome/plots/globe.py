@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.plots.style import GREY
-
-Reals = NDArray[np.float64]
 
 
 def view(towards: Any) -> Reals:

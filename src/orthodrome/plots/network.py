@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-
-Reals = NDArray[np.float64]
 
 
 def plot_network(model: Any) -> Figure:

@@ -16,11 +16,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from numpy.typing import NDArray
 
+from orthodrome.core.types import Reals
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
-
-Reals = NDArray[Any]
 
 MOST_TOPICS = 40
 MOST_POINTS = 2_000

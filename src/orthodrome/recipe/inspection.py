@@ -10,9 +10,9 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 import orthodrome.recipe.matrices as matrices
+from orthodrome.core.coordinates import check_matrix, coordinate_names, like
+from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
-from orthodrome.manifolds.manifold import Tree
-from orthodrome.recipe.fokker_planck import check_matrix, coordinate_names, like
 from orthodrome.recipe.matrices import MatrixFree
 
 LARGE = 500

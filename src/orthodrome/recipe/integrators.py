@@ -28,9 +28,9 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 import orthodrome.recipe.matrices as matrices
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
 from orthodrome.manifolds.exponential import exponential
-from orthodrome.manifolds.manifold import Tree
-from orthodrome.pytree import pytree, static
 from orthodrome.recipe.motion import Force, Motion
 
 

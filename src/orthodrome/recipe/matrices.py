@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from orthodrome.manifolds.manifold import Tree
+from orthodrome.core.types import Tree
 
 
 @dataclasses.dataclass(frozen=True)

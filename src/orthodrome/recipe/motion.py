@@ -13,12 +13,12 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-import orthodrome.gradients.noise as gradient_noise
+import orthodrome.linear.noise as gradient_noise
 import orthodrome.recipe.matrices as matrices
-from orthodrome import trees
-from orthodrome.manifolds.manifold import Tree
+from orthodrome.core import trees
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import bounced, moved
 from orthodrome.recipe.matrices import MatrixFree
-from orthodrome.samplers.flat import bounced, moved
 
 
 class Force(NamedTuple):

@@ -26,16 +26,18 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.euclidean import Euclidean
-from orthodrome.manifolds.manifold import Manifold, Tree
-from orthodrome.pytree import pytree, static
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.metrics.divergence import Divergence, ExactDivergence
 from orthodrome.recipe.inspection import matrix_problems
 from orthodrome.recipe.integrators import Integrator, SemiImplicit
 from orthodrome.recipe.matrices import Matrix, MatrixFree, call
 from orthodrome.recipe.motion import Motion
-from orthodrome.samplers.divergence import Divergence, ExactDivergence
-from orthodrome.samplers.flat import FlatInfo, refusal
+from orthodrome.samplers.stochastic.flat import refusal
 
 
 class RecipeState(NamedTuple):

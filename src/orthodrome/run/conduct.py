@@ -13,17 +13,19 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import numpy as np
 
-from orthodrome import doors, parallel, trees
-from orthodrome.checkpoint import Checkpoint, Standing
-from orthodrome.draws import named_info, named_leaves
+from orthodrome import doors
+from orthodrome.core import trees
 from orthodrome.errors import Diverged
-from orthodrome.progress import Silent
+from orthodrome.run import parallel
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.loop import Kept
 from orthodrome.run.pace import Pace
+from orthodrome.run.progress import Silent
 from orthodrome.run.setup import Plan, Setup
 from orthodrome.run.stop import Stop, next_look
-from orthodrome.store import Arrays
+from orthodrome.storage.checkpoint import Checkpoint, Standing
+from orthodrome.storage.draws import named_info, named_leaves
+from orthodrome.storage.zarr import Arrays
 
 
 class Draws(Protocol):

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from orthodrome import parallel
+from orthodrome.run import parallel
 from orthodrome.run.loop import Kept, advance, chain_key, keep
 
 BUFFER_BYTES = 16_000_000

@@ -12,9 +12,9 @@ import jax
 import numpy as np
 
 from orthodrome import doors
-from orthodrome.draws import dataset, named_leaves
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.product import is_manifold
+from orthodrome.storage.draws import dataset, named_leaves
 from orthodrome.targets import Posterior
 
 if TYPE_CHECKING:

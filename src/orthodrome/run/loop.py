@@ -19,8 +19,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome import parallel, trees
-from orthodrome.manifolds.manifold import Tree
+from orthodrome.core import trees
+from orthodrome.core.types import Tree
+from orthodrome.run import parallel
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 
 INIT = 0xFFFFFFFF

@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from orthodrome import doors, draws, parallel
-from orthodrome.checkpoint import Checkpoint, Standing, open_folder, read_commit
+from orthodrome import doors
 from orthodrome.errors import Diverged, OrthodromeWarning
-from orthodrome.fingerprint import fingerprint
-from orthodrome.memory import MemoryDraws
-from orthodrome.progress import new_progress
+from orthodrome.run import parallel
 from orthodrome.run.conduct import Conductor, Draws
 from orthodrome.run.extras import add_groups
 from orthodrome.run.interrupt import Interruption
+from orthodrome.run.progress import new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import warn_temperature
-from orthodrome.store import DiskDraws, make_room
+from orthodrome.storage import draws
+from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
+from orthodrome.storage.fingerprint import fingerprint
+from orthodrome.storage.memory import MemoryDraws
+from orthodrome.storage.zarr import DiskDraws, make_room
 
 if TYPE_CHECKING:
     import xarray

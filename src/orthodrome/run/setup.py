@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from orthodrome import doors, parallel
+from orthodrome import doors
+from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
-from orthodrome.manifolds.manifold import Tree
 from orthodrome.random.keys import new_key
+from orthodrome.run import parallel
 from orthodrome.run.engine import Engine, new_engine
 from orthodrome.run.start import Look, bytes_per_draw, first_states
-from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
-from orthodrome.samplers.stochastic_tuning import StochasticAdapted
-from orthodrome.samplers.tempering import EXACT, Tempering
-from orthodrome.samplers.tempering_tuning import AdaptedTempering, tempering_needs_tuning
+from orthodrome.samplers.holders.tempering import EXACT, Tempering
+from orthodrome.tuning.adapted import Adapted, adapted_for, needs_tuning
+from orthodrome.tuning.stochastic_tuning import StochasticAdapted
+from orthodrome.tuning.tempering_tuning import AdaptedTempering, tempering_needs_tuning
 
 TUNERS = (Adapted, StochasticAdapted, AdaptedTempering)
 """What holds a sampler through its warm-up."""

@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.manifolds.manifold import Manifold, Tree
+from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.run.loop import INIT, chain_key
 

@@ -25,7 +25,7 @@ class Stop:
 
     def satisfied(self, arrays: dict[str, np.ndarray]) -> bool:
         """Whether draws (chain, draw, ...) by name are good enough."""
-        from orthodrome.convergence import worst_ess, worst_rhat
+        from orthodrome.diagnostics.convergence import worst_ess, worst_rhat
 
         enough = self.ess is None or worst_ess(arrays) >= self.ess
         return enough and (self.rhat is None or worst_rhat(arrays) <= self.rhat)

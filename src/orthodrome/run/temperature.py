@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.samplers.stochastic_tuning import temperature_warning
+from orthodrome.tuning.stochastic_tuning import temperature_warning
 
 if TYPE_CHECKING:
     import xarray

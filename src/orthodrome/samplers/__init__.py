@@ -1,31 +1,24 @@
-"""Samplers, one file each."""
+"""Samplers, one file each: exact, stochastic, and those that hold other samplers."""
 
-from orthodrome.samplers.adapted import Adapted, adapted_for, needs_tuning
-from orthodrome.samplers.column_gibbs import ColumnGibbs
-from orthodrome.samplers.column_pairs import ColumnPairs
-from orthodrome.samplers.divergence import ExactDivergence, ProbedDivergence
-from orthodrome.samplers.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.geodesic_nuts import GeodesicNUTS
-from orthodrome.samplers.gsgnht import GSGNHT
-from orthodrome.samplers.inverse_metric import InverseMetric, PotentialMetric
-from orthodrome.samplers.leaf_matrix import LeafMatrix
-from orthodrome.samplers.local_metric import FisherMetric, LocalMetric
-from orthodrome.samplers.metrics import DenseMetric, LowRankMetric
-from orthodrome.samplers.random_walk import RandomWalk
-from orthodrome.samplers.riemannian_hmc import RiemannianHMC
-from orthodrome.samplers.riemannian_langevin import RiemannianLangevin
-from orthodrome.samplers.sampler import Sampler
-from orthodrome.samplers.scheduled import Scheduled
-from orthodrome.samplers.sgfs import SGFS
-from orthodrome.samplers.sggmc import SGGMC
-from orthodrome.samplers.sghmc import SGHMC
-from orthodrome.samplers.sgld import SGLD
-from orthodrome.samplers.sgnht import SGNHT
-from orthodrome.samplers.sgrhmc import SGRHMC
-from orthodrome.samplers.sgrld import SGRLD
-from orthodrome.samplers.stochastic_tuning import StochasticAdapted
-from orthodrome.samplers.streamed import Streamed
-from orthodrome.samplers.tempering import Tempering
+from orthodrome.samplers.contract import Sampler
+from orthodrome.samplers.exact.column_gibbs import ColumnGibbs
+from orthodrome.samplers.exact.column_pairs import ColumnPairs
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.exact.random_walk import RandomWalk
+from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
+from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
+from orthodrome.samplers.holders.scheduled import Scheduled
+from orthodrome.samplers.holders.streamed import Streamed
+from orthodrome.samplers.holders.tempering import Tempering
+from orthodrome.samplers.stochastic.gsgnht import GSGNHT
+from orthodrome.samplers.stochastic.sgfs import SGFS
+from orthodrome.samplers.stochastic.sggmc import SGGMC
+from orthodrome.samplers.stochastic.sghmc import SGHMC
+from orthodrome.samplers.stochastic.sgld import SGLD
+from orthodrome.samplers.stochastic.sgnht import SGNHT
+from orthodrome.samplers.stochastic.sgrhmc import SGRHMC
+from orthodrome.samplers.stochastic.sgrld import SGRLD
 
 __all__ = [
     "GSGNHT",
@@ -36,28 +29,15 @@ __all__ = [
     "SGNHT",
     "SGRHMC",
     "SGRLD",
-    "Adapted",
     "ColumnGibbs",
     "ColumnPairs",
-    "DenseMetric",
-    "ExactDivergence",
-    "FisherMetric",
     "GeodesicHMC",
     "GeodesicNUTS",
-    "InverseMetric",
-    "LeafMatrix",
-    "LocalMetric",
-    "LowRankMetric",
-    "PotentialMetric",
-    "ProbedDivergence",
     "RandomWalk",
     "RiemannianHMC",
     "RiemannianLangevin",
     "Sampler",
     "Scheduled",
-    "StochasticAdapted",
     "Streamed",
     "Tempering",
-    "adapted_for",
-    "needs_tuning",
 ]

@@ -1,0 +1,206 @@
+"""The command line: `orthodrome demo`, `orthodrome topics`, `orthodrome reproduce`.
+
+An error is one clear line and a code that is not zero; a traceback only with `--debug`. JAX and everything heavy are
+imported inside the commands, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orthodrome.cli import topics as cli_topics
+from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
+from orthodrome.errors import OrthodromeError
+
+app = typer.Typer(
+    name="orthodrome",
+    help="Draws from posteriors on spheres, simplices, frames, rotations, level sets and their products.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+app.add_typer(cli_topics.app, name="topics")
+
+# The base of what typer raises for a wrong command line, wherever its version keeps it.
+WrongCommandLine: Any = typer.BadParameter.__mro__[2]
+
+
+class Scale(enum.StrEnum):
+    """How large a reproduction is."""
+
+    QUICK = "quick"
+    PAPER = "paper"
+
+
+class DemoJob(enum.StrEnum):
+    """What is demonstrated."""
+
+    TOPICS = "topics"
+    INSTRUMENTS = "instruments"
+
+
+Out = Annotated[Path, typer.Option(help="The folder to write to.")]
+Seed = Annotated[int, typer.Option(help="The seed of all randomness.")]
+Data = Annotated[Path | None, typer.Option(help="Where the data is, if the experiment needs any (or ORTHODROME_DATA).")]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in words
+    try:
+        code = app([word for word in words if word != "--debug"], standalone_mode=False)
+    except KeyboardInterrupt:
+        return fail("stopped", 130)
+    except WrongCommandLine as error:
+        return fail(error.format_message(), error.exit_code)
+    except Exception as error:
+        if debug:
+            raise
+        return fail(explain(error))
+    return code if isinstance(code, int) else 0
+
+
+def fail(message: str, code: int = 1) -> int:
+    """One line on the error stream."""
+    line = " ".join(message.split())
+    if line:
+        print(f"orthodrome: {line}", file=sys.stderr)
+    return code
+
+
+def explain(error: Exception) -> str:
+    """What went wrong, in one line; a fault of ours says how to see more."""
+    if isinstance(error, OrthodromeError):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {error}; run it again with --debug for the whole story"
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        import orthodrome
+
+        print(f"orthodrome {orthodrome.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Draws from posteriors on spheres, simplices, frames, rotations, level sets and their products."""
+
+
+@app.command()
+def demo(
+    out: Out = Path("demo"),
+    seed: Seed = 0,
+    job: Annotated[DemoJob, typer.Option(help="topics: SAM; instruments: four manifolds at once.")] = DemoJob.TOPICS,
+) -> None:
+    """The main job: spherical topics of Python's own documentation, in at most two minutes."""
+    from orthodrome.experiments.support.contract import prepare_folder
+
+    prepare_folder(out)
+    if job is DemoJob.TOPICS:
+        let_threads_sleep()
+        from orthodrome.jobs.topics.demo import demo as demonstrate
+
+        demonstrate(out / "topics", seed, console())
+    else:
+        two_instruments(out, seed)
+
+
+def two_instruments(out: Path, seed: int) -> None:
+    """A posterior on a product of four manifolds, then Fig. 4 of Byrne & Girolami."""
+    use_all_cores()
+    from orthodrome.jobs.two_instruments import show
+
+    show(out, seed, console())
+    reproduce_one("gmc-bvmf", "quick", seed, out, None, most=6)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The experiment; --list shows them.")] = None,
+    scale: Annotated[
+        Scale, typer.Option(help="quick takes under a minute; paper has the paper's sizes.")
+    ] = Scale.QUICK,
+    data: Data = None,
+    out: Out = Path("results"),
+    seed: Seed = 0,
+    list_: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
+) -> None:
+    """A figure or table of the papers: result.json, PNG, SVG and CSV in OUT/NAME."""
+    from orthodrome.experiments import EXPERIMENTS
+
+    if list_:
+        return show_experiments()
+    if all_ == (name is not None):
+        raise typer.BadParameter("say which experiment, or --all, or --list", param_hint="NAME")
+    names = list(EXPERIMENTS) if all_ else [str(name)]
+    check_names(names)
+    use_all_cores()
+    for each in names:
+        reproduce_one(each, scale.value, seed, out, data)
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse an unknown experiment before anything heavy is loaded."""
+    from orthodrome.experiments import EXPERIMENTS
+
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise typer.BadParameter(f"there is no {name!r}; there are: {', '.join(EXPERIMENTS)}", param_hint="NAME")
+
+
+def reproduce_one(name: str, scale: str, seed: int, out: Path, data: Path | None, most: int | None = None) -> None:
+    """Run one experiment and show its claims, or the first few of them."""
+    from orthodrome.experiments.support.contract import load, reproduce
+
+    console().print(f"\n[bold]{name}[/bold]: {load(name).TITLE}")
+    show_claims(reproduce(name, scale=scale, seed=seed, out=out, data=data, progress=True), out / name, most)
+
+
+def show_claims(result: dict[str, Any], folder: Path, most: int | None = None) -> None:
+    """The claims as a table, and where everything is."""
+    from rich.table import Table
+
+    table = Table("claim", "measured", "holds", title_justify="left", expand=False)
+    for claim in result["claims"][:most]:
+        table.add_row(claim["text"], shorten(claim["measured"]), "[green]yes" if claim["holds"] else "[red]no")
+    held = sum(claim["holds"] for claim in result["claims"])
+    screen = console()
+    screen.print(table)
+    screen.print(f"{held} of {len(result['claims'])} claims hold; {result['seconds']:.0f} s; written to {folder}/")
+
+
+def shorten(value: Any) -> str:
+    """A number or a few of them, short enough for a table."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {shorten(item)}" for key, item in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def show_experiments() -> None:
+    """What can be reproduced."""
+    from rich.table import Table
+
+    from orthodrome.experiments import EXPERIMENTS
+    from orthodrome.experiments.support.contract import load
+
+    table = Table("name", "what", "paper", "data")
+    for name in EXPERIMENTS:
+        module = load(name)
+        table.add_row(name, module.TITLE, module.PAPER, module.DATA or "none needed")
+    console().print(table)

@@ -1,0 +1,1 @@
+"""What everything stands on: configured objects as pytrees, tree arithmetic, and types."""

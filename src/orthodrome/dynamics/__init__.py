@@ -1,0 +1,1 @@
+"""What steps are made of: letters, words, leapfrogs, U-turns, soft walls and Langevin moves."""

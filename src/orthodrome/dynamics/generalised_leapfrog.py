@@ -1,0 +1,135 @@
+"""The generalised leapfrog for a metric that depends on the position (Girolami & Calderhead 2011, section 6).
+
+    H(x, p) = -log pi(x) + log det G(x) / 2 + p' G(x)^-1 p / 2
+
+    p <- p - (h/2) dH/dx(x, p)                       implicit in p
+    x <- x + (h/2) [G(x)^-1 + G(x_new)^-1] p         implicit in x_new
+    p <- p - (h/2) dH/dx(x, p)                       explicit
+
+With w = G^-1 p, dH/dx = -g + d/dx <G(x), (G^-1 - w w') / 2>, where the bracket's right side is held fixed: one
+derivative of the metric, backward, and no derivative of a solve.
+
+The implicit lines are solved by fixed-point iterations. The step is reversible and keeps volume if they have converged
+to the same solution there and back; so it is also taken back, and three faults are told, each of which makes the move
+a rejected one: a metric that is not positive definite, iterations that did not converge, a step that does not lead
+back to where it began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.metrics.local_metric import PointMetric, Shape, outer, shape_of, times
+
+BACK = 100
+"""A step that returns within so many tolerances has come back."""
+
+
+class Phase(NamedTuple):
+    """A position and momentum as vectors, with what the density says there."""
+
+    x: Array
+    p: Array
+    logdensity: Array
+    gradient: Array
+
+
+class Faults(NamedTuple):
+    """What went wrong on the way."""
+
+    not_definite: Array
+    not_converged: Array
+    not_reversible: Array
+
+
+@pytree
+class System:
+    """The Hamiltonian over vectors; `unravel` gives positions back."""
+
+    gradient: GradientEstimator
+    metric: PointMetric
+    tolerance: Any
+    unravel: Callable[[Array], Tree] = static()
+    max_iterations: int = static(default=50)
+
+    def look(self, x: Array) -> tuple[Array, Array]:
+        """Log density and gradient."""
+        estimate, _ = self.gradient.estimate(None, self.unravel(x), None)
+        return estimate.logdensity, ravel_pytree(estimate.gradient)[0]
+
+    def shape(self, x: Array) -> Shape:
+        """The metric at x."""
+        return shape_of(self.metric.matrix(self.unravel(x)))
+
+    def energy(self, point: Phase) -> Array:
+        """H; infinite where it is not a number."""
+        shape = self.shape(point.x)
+        kinetic = jnp.sum(point.p * times(shape.inverse, point.p)) / 2
+        h = kinetic + shape.log_determinant / 2 - point.logdensity
+        return jnp.where(jnp.isnan(h), jnp.inf, h)
+
+    def step(self, point: Phase, h: Array) -> tuple[Phase, Faults]:
+        """One step, there and back."""
+        end, definite, converged = self._there(point, h)
+        back, _, returns = self._there(end._replace(p=-end.p), h)
+        apart = jnp.maximum(self._distance(back.x, point.x), self._distance(back.p, -point.p))
+        reversible = returns & (apart <= BACK * self.tolerance)
+        # each fault is told once, the first one
+        return end, Faults(~definite, definite & ~converged, definite & converged & ~reversible)
+
+    def _there(self, point: Phase, h: Array) -> tuple[Phase, Array, Array]:
+        force, shape = self._force(point.x, point.gradient)
+        p, first = self._solve(lambda q: point.p - h / 2 * force(q), point.p)
+        ahead = times(shape.inverse, p)
+        move = lambda y: point.x + h / 2 * (ahead + times(self.shape(y).inverse, p))
+        x, second = self._solve(move, point.x)
+        logdensity, gradient = self.look(x)
+        force, there = self._force(x, gradient)
+        definite = jnp.isfinite(shape.log_determinant) & jnp.isfinite(there.log_determinant)
+        return Phase(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
+
+    def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Shape]:
+        """dH/dx at x as a function of p."""
+        g, pull = jax.vjp(lambda y: self.metric.matrix(self.unravel(y)), x)
+        shape = shape_of(g)
+
+        def force(p: Array) -> Array:
+            w = times(shape.inverse, p)
+            return pull((shape.inverse - outer(w, shape.inverse)) / 2)[0] - gradient
+
+        return force, shape
+
+    def _solve(self, function: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
+        """y = function(y) by iteration, and whether it has converged."""
+
+        def unfinished(carry: tuple[Array, Array, Array]) -> Array:
+            _, apart, count = carry
+            return (apart > self.tolerance) & (count < self.max_iterations)
+
+        def iterate(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            y, _, count = carry
+            new = function(y)
+            return new, self._distance(new, y), count + 1
+
+        first = (start, jnp.full((), jnp.inf, start.dtype), jnp.zeros((), jnp.int32))
+        y, apart, _ = jax.lax.while_loop(unfinished, iterate, first)
+        return y, apart <= self.tolerance
+
+    @staticmethod
+    def _distance(a: Array, b: Array) -> Array:
+        """The largest difference, relative to numbers above one."""
+        return jnp.max(jnp.abs(a - b) / (1 + jnp.abs(b)))
+
+
+def default_tolerance(dtype: Any) -> float:
+    """A hundred rounding errors."""
+    return 100 * float(jnp.finfo(dtype).eps)

@@ -1,0 +1,80 @@
+"""The geodesic leapfrog K A K, shared by the exact samplers.
+
+    v <- v + (h/2) P(x) grad log pi_H(x);   (x, v) <- geodesic(x, v, h);   v <- v + (h/2) P(x) grad log pi_H(x)
+
+is symmetric, reversible under v -> -v, preserves the volume of the tangent bundle, and keeps
+H = -log pi_H(x) + |v|^2 / 2 up to O(h^2).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.core import trees
+from orthodrome.core.types import Tree
+from orthodrome.dynamics import splitting
+from orthodrome.dynamics.soft_walls import softened
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.product import per_leaf
+
+DIVERGENT_ENERGY = 1000.0
+"""A trajectory whose energy grows by more than this has left the dynamics (Stan's convention)."""
+
+
+class Point(NamedTuple):
+    """A phase point with what the density says there."""
+
+    position: Tree
+    velocity: Tree
+    logdensity: Array
+    gradient: Tree
+
+
+def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
+    """One step K A K with the tree of steps h (negative for backward in time)."""
+    manifold, half = gradient.manifold, splitting.times(h, 0.5)
+    force = softened(manifold, point.position, point.gradient, h)
+    v = splitting.kick(manifold, point.position, point.velocity, force, half)
+    x, v = splitting.flow(manifold, point.position, v, h)
+    estimate, _ = gradient.estimate(None, x, None)
+    v = splitting.kick(manifold, x, v, softened(manifold, x, estimate.gradient, h), half)
+    return Point(x, v, estimate.logdensity, estimate.gradient)
+
+
+def energy(point: Point) -> Array:
+    """H; infinite where it is not a number, so that such a point is never taken."""
+    h = trees.dot(point.velocity, point.velocity) / 2 - point.logdensity
+    return jnp.where(jnp.isnan(h), jnp.inf, h)
+
+
+def diverges(manifold: Manifold, change: Array, point: Point) -> Array:
+    """Whether the energy has grown beyond bounds (`change`: how much it fell) or is not a number.
+
+    A flow that may fail (`LevelSet`) fails by NaN positions: that is a rejected move, not a divergence.
+    """
+    diverging = ~(change > -DIVERGENT_ENERGY)
+    exact = jax.tree.leaves(per_leaf(manifold, lambda m, _: m.exact_flow, point.position))
+    return diverging if all(exact) else diverging & trees.all_finite(point.position)
+
+
+def largest_step(step_size: Any) -> Array:
+    """One number for `info`: the largest entry of a tree of steps (the size of a linear map)."""
+    sizes = [
+        s.size if isinstance(s, steps.LinearStep) else s for s in jax.tree.leaves(step_size, is_leaf=steps.is_step)
+    ]
+    return jnp.max(jnp.stack([jnp.max(jnp.asarray(s, jnp.float32)) for s in sizes]))
+
+
+def van_der_corput(count: Array, dtype: Any) -> Array:
+    """The base-2 radical inverse of a counter: 0, 1/2, 1/4, 3/4, ... evenly spread over [0, 1)."""
+    bits = jnp.asarray(count, jnp.uint32)
+    for mask, shift in ((0x55555555, 1), (0x33333333, 2), (0x0F0F0F0F, 4), (0x00FF00FF, 8), (0x0000FFFF, 16)):
+        low, high = bits & jnp.uint32(mask), (bits >> shift) & jnp.uint32(mask)
+        bits = (low << shift) | high
+    return (bits >> 8).astype(dtype) / jnp.asarray(2**24, dtype)

@@ -1,0 +1,100 @@
+"""When a trajectory turns back, measured in the embedding.
+
+On any embedded manifold dx/dt = v, so the sum of the velocities along a trajectory is its chord, x_right - x_left,
+exactly. The span from a left to a right state turns when moving either end further outward would shorten the chord:
+
+    turns  =  c . v_left <= 0  or  c . v_right <= 0,        c = x_right - x_left in the units of the step.
+
+A tree of 2^k leaves is tested on its whole span and on the two spans that reach across its middle (start of the
+left half to start of the right half; end of the left half to end of the right half): the spans that are tested then
+grow by at most a factor 2, so that a closed orbit, which turns on one half of its period, cannot slip through
+between two of them. The test depends only on the states of the subtree and is symmetric under reversal of time.
+
+`Checkpoints` keeps what is needed to test every aligned subtree while its leaves arrive one by one, in O(log)
+memory: leaf n (even) starts the subtrees whose leaves share its leading bits, and is kept in slot popcount(n),
+where it stays until those are complete; a leaf that ends a left half of size 2^k is kept in slot k.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.core import trees
+from orthodrome.core.types import Tree
+from orthodrome.linear import steps
+
+
+class End(NamedTuple):
+    """A state as the test needs it."""
+
+    position: Tree
+    velocity: Tree
+
+
+class Checkpoints(NamedTuple):
+    """Slots of starts of subtrees and of ends of left halves."""
+
+    starts: End
+    ends: End
+
+
+def turns(h: Tree, left: End, right: End, forward: Any = True) -> Array:
+    """Whether the span between two states turns back; `forward` False: the first argument is the later in time."""
+    chord = jax.tree.map(steps.inverse, h, trees.subtract(right.position, left.position), is_leaf=steps.is_step)
+    sign = jnp.where(forward, 1, -1)
+    return (sign * trees.dot(chord, left.velocity) <= 0) | (sign * trees.dot(chord, right.velocity) <= 0)
+
+
+def empty(like: End, max_depth: int) -> Checkpoints:
+    """Slots for trees of up to 2^max_depth leaves."""
+    slots = jax.tree.map(lambda leaf: jnp.zeros((max(1, max_depth), *leaf.shape), leaf.dtype), like)
+    return Checkpoints(slots, slots)
+
+
+def turns_anywhere(h: Tree, kept: Checkpoints, leaf: Array, end: End, forward: Array) -> Array:
+    """Whether any aligned subtree that leaf number `leaf` completes turns back."""
+    complete = trailing_ones(leaf)
+
+    def check(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        level, _ = carry
+        slot = jax.lax.population_count(leaf >> level).astype(jnp.int32)
+        start, right_start = _take(kept.starts, slot), _take(kept.starts, slot + 1)
+        left_end = _take(kept.ends, level.astype(jnp.int32) - 1)
+        across = turns(h, start, right_start, forward) | turns(h, left_end, end, forward)
+        # of two leaves both spans across the middle are the whole one, and slot + 1 is not theirs
+        return level + 1, turns(h, start, end, forward) | (across & (level > 1))
+
+    def go_on(carry: tuple[Array, Array]) -> Array:
+        level, turned = carry
+        return (level <= complete) & ~turned
+
+    return jax.lax.while_loop(go_on, check, (jnp.ones_like(leaf), jnp.zeros((), bool)))[1]
+
+
+def keep(kept: Checkpoints, leaf: Array, end: End) -> Checkpoints:
+    """Put leaf number `leaf` into the slots that will need it."""
+    slot = jax.lax.population_count(leaf).astype(jnp.int32)
+    starts = trees.where(leaf % 2 == 0, _put(kept.starts, slot, end), kept.starts)
+    return Checkpoints(starts, _put(kept.ends, trailing_ones(leaf).astype(jnp.int32), end))
+
+
+def first(kept: Checkpoints) -> End:
+    """Leaf 0."""
+    return _take(kept.starts, jnp.zeros((), jnp.int32))
+
+
+def trailing_ones(n: Array) -> Array:
+    """How many of the lowest bits are ones: leaf n completes subtrees of 2, 4, ..., 2^that leaves."""
+    return jax.lax.population_count(n & ~(n + 1))
+
+
+def _take(slots: End, i: Array) -> End:
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, i, keepdims=False), slots)
+
+
+def _put(slots: End, i: Array, end: End) -> End:
+    return jax.tree.map(lambda leaf, new: jax.lax.dynamic_update_index_in_dim(leaf, new, i, 0), slots, end)

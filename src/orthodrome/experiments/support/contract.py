@@ -1,0 +1,150 @@
+"""What an experiment is, and what every one of them writes.
+
+A module in the folder `experiments` has
+
+    NAME    the word on the command line
+    TITLE   one line for the table
+    PAPER   what of which paper it reproduces
+    DATA    None, or a line saying which public data it needs and from where
+    run(context) -> list[Claim]
+
+and `reproduce` gives it a folder, a seed and a clock. A claim is one number or statement of the figure or table: what
+the paper says, what was measured, and whether it holds, computed from what was measured. The folder then has
+`result.json`, the figure as PNG and SVG, and the numbers behind it as CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import importlib
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from orthodrome.errors import BadInput
+from orthodrome.experiments.support.registry import EXPERIMENTS
+
+SCALES = ("quick", "paper")
+PACKAGES = ("orthodrome", "jax", "jaxlib", "numpy", "scipy", "xarray", "arviz-base", "arviz-stats")
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """One number or statement of a figure or table."""
+
+    id: str
+    text: str
+    paper: Any
+    measured: Any
+    holds: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What an experiment is given: how large, from which seed, with which data, and where to write."""
+
+    name: str
+    scale: str
+    seed: int
+    folder: Path
+    data: Path | None = None
+    progress: bool = False
+
+    def pick(self, quick: Any, paper: Any) -> Any:
+        """The size for the scale that was asked for."""
+        return quick if self.scale == "quick" else paper
+
+    def save_figure(self, figure: Any, stem: str) -> None:
+        """PNG for a look, SVG for print."""
+        from orthodrome.plots.style import save
+
+        save(figure, self.folder / stem)
+
+    def save_table(self, stem: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """A CSV with the keys of the first row as its head."""
+        rows = list(rows)
+        with open(self.folder / f"{stem}.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+def load(name: str) -> ModuleType:
+    """The module of an experiment."""
+    if name not in EXPERIMENTS:
+        raise BadInput(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
+    return importlib.import_module(EXPERIMENTS[name])
+
+
+def reproduce(
+    name: str, *, scale: str, seed: int, out: Path, data: Path | None = None, progress: bool = False
+) -> dict[str, Any]:
+    """Run one experiment and write its folder; what `result.json` holds is also returned."""
+    if scale not in SCALES:
+        raise BadInput(f"scale is {scale!r}; it must be {' or '.join(SCALES)}")
+    module = load(name)
+    context = Context(name, scale, seed, prepare_folder(out / name), find_data(module, data), progress)
+    began = time.perf_counter()
+    claims = module.run(context)
+    result = {
+        "experiment": name,
+        "scale": scale,
+        "seed": seed,
+        "seconds": round(time.perf_counter() - began, 3),
+        "versions": versions(),
+        "claims": [dataclasses.asdict(claim) for claim in claims],
+    }
+    write_json(context.folder / "result.json", result)
+    return result
+
+
+def prepare_folder(folder: Path) -> Path:
+    """The folder, made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot write to {folder}: {error.strerror}; choose another folder with --out") from error
+    return folder
+
+
+def find_data(module: ModuleType, data: Path | None) -> Path | None:
+    """The data folder: `--data`, else ORTHODROME_DATA; an experiment that needs none gets none."""
+    if module.DATA is None:
+        return None
+    folder = data or (Path(os.environ["ORTHODROME_DATA"]) if "ORTHODROME_DATA" in os.environ else None)
+    if folder is None or not folder.is_dir():
+        raise BadInput(f"{module.NAME} needs data: {module.DATA}; say where it is with --data DIR or ORTHODROME_DATA")
+    return folder
+
+
+def versions() -> dict[str, str]:
+    """What the numbers depend on."""
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Plain JSON, replaced in one move: a reader never sees half a file."""
+    draft = path.with_suffix(".json.part")
+    draft.write_text(json.dumps(plain(value), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def plain(value: Any) -> Any:
+    """Numbers, texts, lists and dicts only; what is not a number becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str | bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return plain(value.tolist())  # a NumPy or JAX array or scalar

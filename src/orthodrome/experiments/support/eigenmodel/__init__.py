@@ -1,0 +1,1 @@
+"""Baselines and speeds of the network eigenmodel."""

@@ -1,0 +1,1 @@
+"""Curves and methods of the experiments on spherical topics."""

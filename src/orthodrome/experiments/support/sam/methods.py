@@ -1,0 +1,116 @@
+"""What the two experiments on spherical topics share: the six methods, their curves, the figure, the common claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.sam.curves import WARM_UP, Curve, trace_curve
+from orthodrome.models.sam import SAM
+
+SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
+"""Proportions go on from a document's last visit, so few moves will do."""
+SAMPLERS, GMC = ("sggmc", "gsgnht"), ("gmc-apprmh", "gmc-bgibbs")
+NEAR = 100.0
+"""Nats above the lowest end, at which a method has arrived."""
+Cases = dict[str, dict[str, Any]]
+
+
+def cases(sizes: tuple[int, ...], full_steps: int) -> Cases:
+    """The six methods; the stochastic ones with several batch sizes and with all documents."""
+    found: Cases = {
+        f"{method}, S = {size}": {"method": method, "batch_size": size} | SHORT for method in SAMPLERS for size in sizes
+    }
+    whole = {"batch_size": None, "num_steps": full_steps} | SHORT
+    found |= {f"{method}, all": {"method": method} | whole for method in SAMPLERS}
+    others = (*GMC, "vi", "stovi")
+    return found | {method: {"method": method, "batch_size": sizes[0]} | SHORT for method in others}
+
+
+def published(name: str, size: int) -> Cases:
+    """The stochastic methods with the paper's settings for a data set."""
+    return {f"{method}, published": {"method": method, "published": name, "batch_size": size} for method in SAMPLERS}
+
+
+def run_cases(
+    context: Context, wanted: Cases, common: dict[str, Any], data: tuple[Any, Any], budget: float, honest: int
+) -> tuple[dict[str, Curve], dict[str, SAM]]:
+    """A curve and a model for each case; the numbers and the figure are written."""
+    curves, models = {}, {}
+    for name, settings in wanted.items():
+        models[name] = SAM(random_state=context.seed, **common, **settings)
+        curves[name] = trace_curve(name, models[name], *data, budget, honest=honest)
+        context.save_table("curves", curve_rows(curves))  # again after each: what there is survives
+    context.save_figure(figure(curves), "figure5")
+    return curves, models
+
+
+def curve_rows(curves: dict[str, Curve]) -> list[dict[str, Any]]:
+    """The numbers behind the figure."""
+    names = ("seconds", "draws", "log_perplexity_published", "log_perplexity_annealed")
+    return [
+        {"method": name} | dict(zip(names, row, strict=True)) for name, curve in curves.items() for row in curve.rows
+    ]
+
+
+def look_of(name: str) -> dict[str, Any]:
+    """Colour by method, line by batch: solid the small ones (the main one darkest), dashed all, dotted as published."""
+    colours = {"sggmc": "C0", "gsgnht": "C3", "gmc-apprmh": "C2", "gmc-bgibbs": "C8", "vi": "0.2", "stovi": "0.55"}
+    method, _, kind = name.partition(", ")
+    style = {"all": "--", "published": ":"}.get(kind, "-")
+    shade = {"S = 20": 0.35, "S = 200": 0.6}.get(kind, 1.0)
+    return {
+        "color": colours[method],
+        "linestyle": style,
+        "alpha": shade,
+        "linewidth": 1.2,
+        "marker": ".",
+        "markersize": 4,
+    }
+
+
+def figure(curves: dict[str, Curve]) -> Any:
+    """Both estimates against the seconds of sampling; values far above the rest are left to the table.
+
+    The grey line is the end of the warm-up, before which estimates are made from all draws, hot ones too.
+    """
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    from orthodrome.plots.style import new_figure
+
+    drawing, axes = new_figure(1, 2, size=(10.0, 4.4))
+    warm = WARM_UP * min(curve.rows[-1][0] for curve in curves.values())
+    titles = ("as published: 25 topics x 200 theta (VI: 1 x 200)", "annealed: nearly unbiased")
+    for axis, column, title in zip(np.ravel(axes), (2, 3), titles, strict=True):
+        everything = np.concatenate([np.array(curve.rows)[:, column] for curve in curves.values()])
+        low, high = everything.min(), np.quantile(everything, 0.9)
+        for name, curve in curves.items():
+            rows: NDArray[Any] = np.array(curve.rows)
+            axis.plot(rows[:, 0], rows[:, column], label=name, **look_of(name))
+        axis.axvline(warm, color="0.8", linewidth=0.8, zorder=0)
+        axis.set(xlabel="processor seconds of sampling, one thread", ylabel="log-perplexity", title=title, xscale="log")
+        axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.set_ylim(low - 0.05 * (high - low), high + 0.1 * (high - low))
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right center", fontsize=7, frameon=False)
+    return drawing
+
+
+def common_claims(curves: dict[str, Curve], best: str) -> list[Claim]:
+    """What the paper says of both figures: who is there first, and who ends lower, by the annealed estimate."""
+    ends = {name: curve.annealed for name, curve in curves.items()}
+    level = min(ends.values()) + NEAR
+    seconds = {name: curve.arrival(level) for name, curve in curves.items()}
+    full, gmc = (min(seconds[name] for name in names) for names in (("sggmc, all", "gsgnht, all"), GMC))
+    text = f"seconds until the annealed estimate is within {NEAR:.0f} of the lowest: "
+    lowest = min(ends["vi"], ends["stovi"])
+    return [
+        Claim("subsampling", text + "batches before all", "subsampling speeds up", seconds, seconds[best] < full),
+        Claim("gmc", text + "batches before GMC", "GMC is slower", seconds, seconds[best] < gmc),
+        Claim("full-batch", text + "all before GMC (tuned)", "full-batch outperforms GMC", seconds, full < gmc),
+        Claim("vi-annealed", "annealed: batches below VI, StoVI", "sampling below VI", ends, ends[best] < lowest),
+    ]

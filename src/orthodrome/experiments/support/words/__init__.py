@@ -1,0 +1,1 @@
+"""Words of splittings whose stationary law is known exactly."""

@@ -1,0 +1,1 @@
+"""What a command does: options, inputs, outputs and resuming."""

@@ -1,0 +1,129 @@
+"""From the settings to unit vectors: read, cut, weigh, check, set a few documents apart; and the same from the folder.
+
+Whole numbers are counts and are weighed by tf-idf. Anything else is taken as it is, and then every row must be a unit
+vector, as the model is one of directions; `normalize` makes them so.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from orthodrome.corpora import Corpus, nonempty, normalise, python_docstrings, read_corpus, row_lengths
+from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.jobs.topics.job import BUILT_IN, Job
+from orthodrome.storage import files
+
+TOLERANCE = 1e-3
+
+
+class Documents(NamedTuple):
+    """vectors: unit rows; training: true where the topics are learnt from them; names of columns and rows."""
+
+    vectors: scipy.sparse.csr_array
+    training: np.ndarray
+    vocabulary: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def read_documents(job: Job) -> Documents:
+    """The documents of a job."""
+    corpus = read(job)
+    if is_counted(corpus):
+        kept = corpus.keep_words(least(job.min_df), most(job.max_df), job.max_words).keep_long(job.min_words)
+        vectors, corpus = kept.unit_vectors()
+    else:
+        vectors = directions(corpus, job)
+    check_size(vectors, job)
+    return Documents(vectors, split(vectors.shape[0], job), corpus.vocabulary, corpus.names)
+
+
+def read(job: Job) -> Corpus:
+    """The built-in corpus, or a file or folder."""
+    if job.input == BUILT_IN:
+        return python_docstrings()
+    return read_corpus(job.input, job.format, job.vocabulary, job.encoding)
+
+
+def least(frequency: float) -> float | int:
+    """A share below 1, from 1 on a number of documents."""
+    return frequency if frequency < 1 else int(frequency)
+
+
+def most(frequency: float) -> float | int:
+    """A share up to 1, above it a number of documents."""
+    return float(frequency) if frequency <= 1 else int(frequency)
+
+
+def is_counted(corpus: Corpus) -> bool:
+    """Whether the entries are whole numbers, none below zero."""
+    data = corpus.counts.data
+    return data.dtype.kind in "iu" or bool(np.all(data == np.floor(data)) and np.all(data >= 0))
+
+
+def directions(corpus: Corpus, job: Job) -> scipy.sparse.csr_array:
+    """Vectors that were weighed before: no empty row, and lengths of one or made one."""
+    vectors = scipy.sparse.csr_array(corpus.counts, dtype=np.float64)
+    empty = np.flatnonzero(~nonempty(vectors))
+    if len(empty):
+        raise BadInput(f"{len(empty)} rows of {job.input} are empty (the first is row {empty[0]}): remove them")
+    if job.normalize:
+        return normalise(vectors.copy())
+    lengths = row_lengths(vectors)
+    worst = int(np.argmax(np.abs(lengths - 1)))
+    if abs(lengths[worst] - 1) > TOLERANCE:
+        raise BadInput(
+            f"row {worst} of {job.input} has length {lengths[worst]:.4g}, but the model takes unit vectors; divide "
+            "each row by its length with --normalize"
+        )
+    return vectors
+
+
+def check_size(vectors: scipy.sparse.csr_array, job: Job) -> None:
+    """Enough left to learn from."""
+    documents, words = vectors.shape
+    if documents < 10 or words < 3:
+        raise BadInput(
+            f"{documents} documents with {words} words are left of {job.input}: too few; "
+            "widen --min-df, --max-df or lower --min-words"
+        )
+
+
+def split(count: int, job: Job) -> np.ndarray:
+    """True for the rows to learn from."""
+    held_out = np.random.default_rng(job.seed).permutation(count)[: round(job.held_out * count)]
+    training = np.ones(count, bool)
+    training[held_out] = False
+    return training
+
+
+def save_documents(documents: Documents, folder: Path) -> None:
+    """Keep the vectors: what was read may be gone when the run is resumed."""
+    vectors = documents.vectors
+    arrays = {"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr}
+    files.write_arrays(
+        folder / "corpus.npz", {**arrays, "shape": np.array(vectors.shape), "training": documents.training}
+    )
+    for name, lines in {"vocabulary": documents.vocabulary, "documents": documents.names}.items():
+        text = "".join(" ".join(line.split()) + "\n" for line in lines)
+        files.write_bytes(folder / f"{name}.txt", text.encode())
+
+
+def load_documents(folder: Path) -> Documents:
+    """The vectors of a fit."""
+    try:
+        arrays = files.read_arrays(folder / "corpus.npz")
+        vocabulary, names = (
+            tuple((folder / f"{name}.txt").read_text().splitlines()) for name in ("vocabulary", "documents")
+        )
+        parts = arrays["data"], arrays["indices"], arrays["indptr"]
+        vectors = scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise CheckpointError(
+            f"the documents in {folder} cannot be read ({error}): restore them, or fit again in a new folder"
+        ) from error
+    return Documents(vectors, arrays["training"], vocabulary, names)

@@ -1,0 +1,74 @@
+"""From documents to a `Result`: SAM with the settings of a job, and what is asked of its draws.
+
+Of `num_iterations` draws of the topics the first `WARMUP` tune and find their way; of the rest at most `num_draws`,
+evenly spaced, are kept. The log-perplexity is that of the documents held out, by two estimators: the published one,
+which is hundreds of nats too high and comparable with the literature, and the annealed one, which is nearly right.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthodrome.jobs.topics.inputs import Documents
+from orthodrome.jobs.topics.job import Job
+from orthodrome.jobs.topics.result import Result, Traces
+from orthodrome.models.sam import SAM
+
+WARMUP = 0.6
+
+
+def schedule(job: Job) -> dict[str, int]:
+    """Draws for the warm-up, kept, and made for each kept one; together `num_iterations`."""
+    left = max(1, job.num_iterations - int(WARMUP * job.num_iterations))
+    thin = -(-left // job.num_draws)
+    kept = left // thin
+    return {"num_warmup": job.num_iterations - kept * thin, "num_draws": kept, "thin": thin}
+
+
+def new_model(job: Job, progress: bool) -> SAM:
+    """The estimator that the job asks for; what it leaves open is left to SAM."""
+    open_ = ("batch_size", "corpus_concentration", "topic_concentration", "document_concentration", "doc_topic_prior")
+    given = {name: getattr(job, name) for name in open_ if getattr(job, name) is not None}
+    settings: dict[str, Any] = {**schedule(job), **given, "random_state": job.seed, "n_jobs": job.num_threads}
+    return SAM(job.num_topics, method=job.method, progress=progress, **settings)
+
+
+def learn(job: Job, documents: Documents, state: Path, progress: bool) -> Result:
+    """Draw the topics (or go on drawing), then the proportions of every document."""
+    began = time.monotonic()
+    model = new_model(job, progress)
+    held_out = documents.vectors[~documents.training]
+    watched = held_out if held_out.shape[0] else None
+    training = documents.vectors[documents.training]
+    model.fit(training, checkpoint=state, checkpoint_every=job.checkpoint_every, held_out=watched)
+    proportions, doubt = model.proportions(documents.vectors)
+    spread = model.draws_.std(axis=0, dtype=np.float64)
+    numbers, traces = measure(model, held_out), run_traces(model)
+    numbers["seconds"] = round(time.monotonic() - began, 1)
+    return Result(model.components_, spread, model.law_.mean, proportions, doubt, traces, numbers)
+
+
+def measure(model: SAM, held_out: Any) -> dict[str, float]:
+    """How hot the chain was, and how well it predicts."""
+    found = {"temperature": model.temperature_, "acceptance": model.acceptance_}
+    found |= {"document concentration": model.law_.document_concentration}
+    numbers = {name: float(value) for name, value in found.items() if value is not None}
+    if held_out.shape[0]:
+        numbers["log-perplexity (published)"] = model.log_perplexity(held_out, estimator="prior", num_topics=25)
+        numbers["log-perplexity (annealed)"] = model.log_perplexity(held_out, num_topics=4)
+    return numbers
+
+
+def run_traces(model: SAM) -> Traces:
+    """Of every draw of the topics: the kinetic temperature, and how near documents are to their topics."""
+    names = {"temperature": "temperature", "cosine": "cosine of documents and their topics"}
+    found = {label: model.trace_[name] for name, label in names.items() if name in model.trace_}
+    traces = {label: (np.arange(1, len(values) + 1), values) for label, values in found.items()}
+    if "log_perplexity" in model.trace_:
+        label = "log-perplexity of single draws, held-out documents"
+        traces[label] = (model.trace_["log_perplexity_at"], model.trace_["log_perplexity"])
+    return traces

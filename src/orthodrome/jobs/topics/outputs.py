@@ -1,0 +1,86 @@
+"""The files of a finished fit.
+
+topic-keys.txt       topic, share, top words: tab-separated, as MALLET writes it
+bottom-words.txt     topic, share, the words that speak against it
+doc-topics.txt       document, name, proportion of each topic, as MALLET writes it
+doc-topics-sd.txt    the standard deviations of the proportions, over the draws
+topics.csv           every word that is in a figure: topic, side, word, mean, sd
+figures/             topics, map, trace: PNG and SVG
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthodrome.jobs.topics.inputs import Documents
+from orthodrome.jobs.topics.result import Result
+
+
+def write_tables(result: Result, documents: Documents, folder: Path, num_words: int) -> None:
+    """All the texts."""
+    write_keys(result, documents.vocabulary, folder / "topic-keys.txt", num_words)
+    bottoms = (result.bottom(topic, num_words) for topic in range(len(result.mean)))
+    write_words(result, documents.vocabulary, folder / "bottom-words.txt", bottoms)
+    write_proportions(result.proportions, documents.names, folder / "doc-topics.txt")
+    write_proportions(result.doubt, documents.names, folder / "doc-topics-sd.txt")
+    write_topics(result, documents.vocabulary, folder / "topics.csv", num_words)
+
+
+def write_keys(result: Result, vocabulary: tuple[str, ...], path: Path, num_words: int) -> None:
+    """MALLET's topic keys."""
+    write_words(result, vocabulary, path, (result.top(topic, num_words) for topic in range(len(result.mean))))
+
+
+def write_words(result: Result, vocabulary: tuple[str, ...], path: Path, words: Iterable[np.ndarray]) -> None:
+    """A line per topic: its number, its share, words."""
+    rows = [
+        f"{topic}\t{result.share[topic]:.5f}\t{' '.join(vocabulary[word] for word in chosen)}\n"
+        for topic, chosen in enumerate(words)
+    ]
+    path.write_text("".join(rows), encoding="utf-8")
+
+
+def write_proportions(values: np.ndarray, names: tuple[str, ...], path: Path) -> None:
+    """A line per document: its number, its name, a number for each topic."""
+    with open(path, "w", encoding="utf-8") as file:
+        for number, (name, row) in enumerate(zip(names, values, strict=True)):
+            file.write("\t".join([str(number), name, *(f"{value:.5f}" for value in row)]) + "\n")
+
+
+def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_words: int) -> None:
+    """The words of each topic with their coordinates."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["topic", "side", "word", "mean", "sd"])
+        for topic in range(len(result.mean)):
+            for side, words in {"top": result.top(topic, num_words), "bottom": result.bottom(topic, num_words)}.items():
+                mean, spread = result.mean[topic, words], result.spread[topic, words]
+                rows = zip(words, mean, spread, strict=True)
+                writer.writerows([topic, side, vocabulary[word], f"{m:.5f}", f"{s:.5f}"] for word, m, s in rows)
+
+
+def write_figures(result: Result, documents: Documents, folder: Path, seed: int) -> list[Path]:
+    """The three figures; returns where they are."""
+    from orthodrome.plots import style, topics
+
+    folder.mkdir(exist_ok=True)
+    figures: dict[str, Any] = {
+        "topics": topics.words_figure(result.mean, result.spread, result.corpus, result.share, documents.vocabulary),
+        "map": topics.map_figure(result.proportions, labels(result, documents.vocabulary), seed),
+    }
+    if result.traces:
+        figures["trace"] = topics.trace_figure(result.traces, {"temperature": 1.0})
+    for name, figure in figures.items():
+        style.save(figure, folder / name)
+    return [folder / f"{name}.png" for name in figures]
+
+
+def labels(result: Result, vocabulary: tuple[str, ...]) -> list[str]:
+    """A topic's three first words, in two lines."""
+    words = [[vocabulary[word] for word in result.top(topic, 3)] for topic in range(len(result.mean))]
+    return [f"{first[0]}\n{' '.join(first[1:])}" for first in words]

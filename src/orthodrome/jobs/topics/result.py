@@ -1,0 +1,78 @@
+"""What a fit found, as plain arrays: everything that is written, drawn or shown is made from this.
+
+mean, spread          topics x words: the topics' coordinates over the draws
+proportions           documents x topics, and their `doubt` (standard deviation), of every document
+share                 how much of the corpus each topic has
+traces                name -> (iterations, values)
+numbers               what one line of a table would hold: log-perplexity, temperature, seconds
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from orthodrome.errors import CheckpointError
+from orthodrome.storage import files
+
+ARRAYS = ("mean", "spread", "corpus", "proportions", "doubt")
+Traces = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+class Result(NamedTuple):
+    """The topics, the documents' proportions, and how the run went."""
+
+    mean: np.ndarray
+    spread: np.ndarray
+    corpus: np.ndarray
+    proportions: np.ndarray
+    doubt: np.ndarray
+    traces: Traces
+    numbers: dict[str, float]
+
+    @property
+    def share(self) -> np.ndarray:
+        """The mean proportion of each topic."""
+        return self.proportions.mean(axis=0)
+
+    @property
+    def order(self) -> np.ndarray:
+        """The topics, the largest first."""
+        return np.argsort(-self.share, kind="stable")
+
+    def top(self, topic: int, count: int) -> np.ndarray:
+        """The words with the largest coordinates."""
+        return np.argsort(-self.mean[topic], kind="stable")[:count]
+
+    def bottom(self, topic: int, count: int) -> np.ndarray:
+        """The words that a topic has least of, beside the corpus: their presence speaks against it."""
+        return np.argsort(self.mean[topic] - self.corpus, kind="stable")[:count]
+
+
+def save_result(result: Result, folder: Path) -> None:
+    """The arrays in result.npz, the numbers in summary.json."""
+    arrays = {name: getattr(result, name) for name in ARRAYS}
+    for name, (at, values) in result.traces.items():
+        arrays |= {f"trace/{name}/at": at, f"trace/{name}/values": values}
+    files.write_arrays(folder / "result.npz", arrays)
+    files.write_json(folder / "summary.json", result.numbers)
+
+
+def load_result(folder: Path) -> Result:
+    """What `save_result` wrote."""
+    try:
+        arrays = files.read_arrays(folder / "result.npz")
+        numbers = json.loads((folder / "summary.json").read_text())
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"the fit in {folder} is not finished; go on with `orthodrome topics resume {folder}`"
+        ) from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"the result in {folder} cannot be read ({error}); fit again in a new folder") from error
+    named = [name.split("/")[1] for name in arrays if name.startswith("trace/") and name.endswith("/at")]
+    traces = {name: (arrays[f"trace/{name}/at"], arrays[f"trace/{name}/values"]) for name in named}
+    return Result(**{name: arrays[name] for name in ARRAYS}, traces=traces, numbers=numbers)

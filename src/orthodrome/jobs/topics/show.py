@@ -1,0 +1,63 @@
+"""A fit in a terminal: the topics with their top and bottom words, and where one word stands."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from orthodrome.errors import BadInput
+from orthodrome.jobs.topics.result import Result
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NUM_BOTTOM = 4
+
+
+def show_topics(result: Result, vocabulary: tuple[str, ...], num_words: int, console: Console) -> None:
+    """A line per topic, the largest first."""
+    from rich.table import Table
+
+    table = Table("topic", "share", "top words", "bottom words", box=None, pad_edge=False)
+    for topic in result.order:
+        top = " ".join(vocabulary[word] for word in result.top(topic, num_words))
+        bottom = " ".join(vocabulary[word] for word in result.bottom(topic, NUM_BOTTOM))
+        table.add_row(str(topic), f"{result.share[topic]:.1%}", f"[bold]{top}[/bold]", f"[dim]{bottom}[/dim]")
+    console.print(table)
+
+
+def show_numbers(result: Result, console: Console) -> None:
+    """The numbers of the run in one line."""
+    console.print(", ".join(f"{name} {value:,.4g}" for name, value in result.numbers.items()))
+
+
+def show_word(result: Result, vocabulary: tuple[str, ...], word: str, console: Console) -> None:
+    """The topics that a word speaks for and against."""
+    from rich.table import Table
+
+    column = find_word(vocabulary, word)
+    table = Table("topic", f"coordinate of {word!r}", "top words", box=None, pad_edge=False)
+    for topic in np.argsort(-result.mean[:, column], kind="stable"):
+        mean, spread = result.mean[topic, column], result.spread[topic, column]
+        top = " ".join(vocabulary[other] for other in result.top(topic, 6))
+        table.add_row(str(topic), f"{mean:+.4f} ± {spread:.4f}", top)
+    console.print(table)
+
+
+def find_word(vocabulary: tuple[str, ...], word: str) -> int:
+    """The column of a word; one that is not there is answered with those like it."""
+    if word in vocabulary:
+        return vocabulary.index(word)
+    like = difflib.get_close_matches(word, vocabulary, 3)
+    hint = f"; there is {', '.join(like)}" if like else ""
+    raise BadInput(f"{word!r} is not among the {len(vocabulary)} words of this fit{hint}")
+
+
+def show_places(folder: Path, figures: list[Path], console: Console) -> None:
+    """Where everything is."""
+    names = ", ".join(path.name for path in figures)
+    console.print(f"figures: {folder}/figures/ ({names})", soft_wrap=True)
+    console.print(f"draws, state, topic keys and document topics: {folder}/", soft_wrap=True)

@@ -1,0 +1,40 @@
+"""How many threads the kernels use: numba's are set, the linear algebra's are kept at one (its matrices are small).
+
+Threads that have nothing to do sleep. OpenMP's habit is to let them spin, which on a machine that does something else
+as well makes two threads five times slower than one (measured); asleep they cost some microseconds per kernel.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numba
+from threadpoolctl import threadpool_limits
+
+from orthodrome.core.machine import usable_cores
+
+
+def _threads() -> int:
+    """The number of numba's threads now; the first call makes the pool, which reads the environment once."""
+    wanted = os.environ.get("OMP_WAIT_POLICY")
+    os.environ["OMP_WAIT_POLICY"] = wanted or "passive"
+    try:
+        return numba.get_num_threads()
+    finally:
+        if wanted is None:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
+@contextmanager
+def computing(n_jobs: int | None) -> Iterator[None]:
+    """Inside, kernels run on `n_jobs` threads (None: all cores); results do not depend on it."""
+    before = _threads()
+    wanted = usable_cores() if n_jobs is None else n_jobs
+    numba.set_num_threads(max(1, min(wanted, numba.config.NUMBA_NUM_THREADS)))
+    try:
+        with threadpool_limits(1, "blas"):
+            yield
+    finally:
+        numba.set_num_threads(before)

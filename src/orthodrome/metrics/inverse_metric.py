@@ -1,0 +1,108 @@
+"""Metrics that depend on the position, for SGRLD and SGRHMC: G^-1(x), a root of it, and their divergences.
+
+A root is any S with S S' = G^-1: the elementwise square root, or Cholesky's factor. The divergences are
+
+    div G^-1:  sum_j d_j (G^-1)_ij,         div S':  sum_j d_j S_ji.
+
+`InverseMetric(f)` differentiates the user's function. `PotentialMetric` is the metric of section F.1 of Ma, Chen &
+Fox (2015), made from the minibatch's own potential U~ = -log density, whose derivative is the gradient that is
+there anyway:
+
+    G^-1 = scale sqrt|U~ + offset| I.
+
+U is known up to a constant only, so `offset` is a choice; it must keep U + offset above 0 everywhere, or the metric
+has walls where it vanishes, which the exact dynamics never crosses (erratum 004-11: C = 0.5 for the double well,
+whose U reaches -1). As U~ is noisy and correlated with the gradient there is a bias that does not vanish with the
+step as fast as that of a metric of x alone; with little noise beside U + offset it is small.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+import orthodrome.linear.leaf_matrix as leaf_matrix
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.gradients.estimator import Estimate
+from orthodrome.metrics.divergence import Divergence, ExactDivergence
+
+
+class PositionMetric(abc.ABC):
+    """What SGRLD and SGRHMC ask of a metric; matrices are trees, one per leaf (see `leaf_matrix`)."""
+
+    @abc.abstractmethod
+    def inverse(self, x: Tree, estimate: Estimate) -> Tree:
+        """G^-1."""
+
+    @abc.abstractmethod
+    def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
+        """div G^-1."""
+
+    @abc.abstractmethod
+    def root_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
+        """div S'."""
+
+    def root(self, x: Tree, estimate: Estimate) -> Tree:
+        """S."""
+        return leaf_matrix.over(leaf_matrix.root, self.inverse(x, estimate))
+
+
+@pytree
+class InverseMetric(PositionMetric):
+    """G^-1 by a function of the position.
+
+    function: x -> G^-1(x) (or with `data` (x, data)): one per leaf, or one for all: a number, an array of the
+        leaf's shape (a diagonal), or a `LeafMatrix`
+    divergence: `ExactDivergence()`, or `ProbedDivergence()` for many parameters; one probe is exact if the metric
+        is diagonal and each entry depends on its own coordinate only
+    """
+
+    function: Callable[..., Any] = static()
+    data: Any = None
+    divergence: Divergence = ExactDivergence()
+
+    def inverse(self, x: Tree, estimate: Estimate | None = None) -> Tree:
+        value = self.function(x) if self.data is None else self.function(x, self.data)
+        return leaf_matrix.spread(value, x)
+
+    def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate | None = None) -> Tree:
+        return self._divergence(key, x, lambda y: self.inverse(y), leaf_matrix.times)
+
+    def root_divergence(self, key: Array, x: Tree, estimate: Estimate | None = None) -> Tree:
+        root = lambda y: leaf_matrix.over(leaf_matrix.root, self.inverse(y))
+        return self._divergence(key, x, root, leaf_matrix.transposed)
+
+    def _divergence(self, key: Array, x: Tree, matrix: Any, times: Any) -> Tree:
+        flat, unravel = ravel_pytree(x)
+        apply = lambda y, v: ravel_pytree(leaf_matrix.over(times, matrix(unravel(y)), unravel(v)))[0]
+        return unravel(self.divergence(apply, flat, key))
+
+
+@pytree
+class PotentialMetric(PositionMetric):
+    """G^-1 = scale sqrt|U~ + offset| I from the estimate itself (D and C of section F.1)."""
+
+    scale: Any = 1.5
+    offset: Any = 0.5
+
+    def inverse(self, x: Tree, estimate: Estimate) -> Tree:
+        return leaf_matrix.spread(self._power(estimate, 0.5)[0] * self.scale, x)
+
+    def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
+        return jax.tree.map(lambda g: -self.scale * self._power(estimate, 0.5)[1] * g, estimate.gradient)
+
+    def root_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
+        slope = jnp.sqrt(jnp.asarray(self.scale, estimate.logdensity.dtype)) * self._power(estimate, 0.25)[1]
+        return jax.tree.map(lambda g: -slope * g, estimate.gradient)
+
+    def _power(self, estimate: Estimate, power: float) -> tuple[Array, Array]:
+        """|U + C|^power and its derivative with respect to U."""
+        u = self.offset - estimate.logdensity
+        return jnp.abs(u) ** power, power * jnp.abs(u) ** (power - 1) * jnp.sign(u)

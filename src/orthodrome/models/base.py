@@ -1,0 +1,78 @@
+"""What the models that are fitted by sampling share: the settings of a run, the run itself, and its summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from orthodrome.errors import BadInput
+from orthodrome.run.sample import sample
+
+if TYPE_CHECKING:
+    import xarray
+
+    from orthodrome.diagnostics.summaries import Summary
+
+DTYPES = ("float32", "float64")
+PREDICTED = 200
+"""Over so many draws are predictions averaged."""
+
+
+class SampledModel(BaseEstimator):
+    """A model whose `fit` leaves draws in `draws_`.
+
+    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
+    random_state: an int; progress: show a bar
+    """
+
+    def __init__(
+        self, num_chains: int, num_warmup: int, num_draws: int, dtype: str, random_state: int, progress: bool
+    ) -> None:
+        self.num_chains = num_chains
+        self.num_warmup = num_warmup
+        self.num_draws = num_draws
+        self.dtype = dtype
+        self.random_state = random_state
+        self.progress = progress
+
+    def in_precision(self) -> Any:
+        """The context in which the model's numbers have its dtype."""
+        check_choice("dtype", self.dtype, DTYPES)
+        return jax.enable_x64(self.dtype == "float64" or jnp.result_type(float) == jnp.float64)
+
+    def drawn(self, sampler: Any, start: Any, dims: Any = None, coords: Any = None) -> xarray.DataTree:
+        """A run with the model's settings."""
+        return sample(
+            sampler,
+            start,
+            seed=self.random_state,
+            num_chains=self.num_chains,
+            num_warmup=self.num_warmup,
+            num_draws=self.num_draws,
+            progress=self.progress,
+            dims=dims,
+            coords=coords,
+        )
+
+    def summary(self) -> Summary:
+        """What the draws say."""
+        from orthodrome.diagnostics.summaries import summary
+
+        check_is_fitted(self)
+        return summary(self.draws_)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is not one of some."""
+    if value not in choices:
+        raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+
+
+def thinned(rows: Any) -> Any:
+    """Some hundred of many draws, evenly spread."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, PREDICTED).astype(int))]

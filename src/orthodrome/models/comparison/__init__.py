@@ -1,0 +1,5 @@
+"""Strengths of players from who beat whom."""
+
+from orthodrome.models.comparison.model import PairedComparison
+
+__all__ = ["PairedComparison"]

@@ -1,0 +1,81 @@
+"""Directions and angles as the user has them: unit vectors in rows, or angles in radians.
+
+What is not a direction is refused with its row and by how much; a row that is off the sphere by rounding is put on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthodrome.core.types import Reals
+from orthodrome.errors import BadInput
+
+TOLERANCE = 1e-3
+"""So far from length one a row is still taken for a unit vector written with few digits."""
+LARGEST_ANGLE = 4 * np.pi
+"""Angles beyond this are most likely degrees."""
+
+
+def read_directions(data: Any) -> Reals:
+    """Unit vectors (n, d), from such rows or from angles (n,) on the circle."""
+    x = numbers(data)
+    if x.ndim == 1:
+        return on_circle(radians(x))
+    if x.ndim != 2 or x.shape[1] < 2:
+        raise BadInput(
+            f"the data has the shape {x.shape}; give unit vectors in rows (n, d), d >= 2, or n angles in radians"
+        )
+    length = np.linalg.norm(x, axis=1)
+    off = np.abs(length - 1)
+    row = int(np.argmax(off))
+    if off[row] > TOLERANCE:
+        raise BadInput(
+            f"row {row} has the length {length[row]:.6g}: off the unit sphere by {off[row]:.1e} (tolerance "
+            f"{TOLERANCE:.0e}); divide rows by their lengths if only the directions matter"
+        )
+    return x / length[:, None]
+
+
+def read_torus(data: Any) -> Reals:
+    """Pairs of unit vectors (n, 2, 2), from pairs of angles (n, 2)."""
+    angles = numbers(data)
+    if angles.ndim != 2 or angles.shape[1] != 2:
+        raise BadInput(f"the data has the shape {angles.shape}; give two angles a row (n, 2), in radians")
+    return on_circle(radians(angles))
+
+
+def numbers(data: Any) -> Reals:
+    """A table of finite numbers."""
+    try:
+        x = np.asarray(data, float)
+    except (TypeError, ValueError):
+        raise BadInput("the data is not a table of numbers") from None
+    if x.size == 0 or x.ndim == 0:
+        raise BadInput(f"the data has the shape {x.shape}; there is no row in it")
+    bad = np.argwhere(~np.isfinite(x))
+    if len(bad):
+        raise BadInput(f"row {bad[0][0]} has {x[tuple(bad[0])]} in it ({len(bad)} such numbers in all)")
+    return x
+
+
+def radians(angles: Reals) -> Reals:
+    """Angles that can be in radians."""
+    where = np.unravel_index(int(np.argmax(np.abs(angles))), angles.shape)
+    if abs(angles[where]) > LARGEST_ANGLE:
+        raise BadInput(
+            f"row {where[0]} has the angle {angles[where]:.6g}, beyond 4 pi; angles are in radians: np.radians(degrees)"
+        )
+    return angles
+
+
+def on_circle(angles: Reals) -> Reals:
+    """Angles as unit vectors along a new last axis."""
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+def check_spread(x: Reals) -> None:
+    """Refuse data to fit all of whose rows are one point, at least in one angle: no concentration is too large."""
+    if np.any(np.max(np.abs(x - x[:1]), axis=(0, -1)) < 1e-9):
+        raise BadInput(f"all {len(x)} rows are the same direction: its concentration would be infinite")

@@ -1,0 +1,95 @@
+"""The contract of the families that `Directional` fits.
+
+A family is the likelihood of directional data by its sufficient statistics (so that a gradient costs the same at any
+number of rows), a weak prior of one scale, starts from the data, and what to make of the draws. Priors: directions are
+uniform; concentrations are exponential with the mean `scale`; matrices, vectors and couplings, which may have either
+sign, are normal with that standard deviation, in coordinates in which turns of the space are isometries.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from orthodrome.core.types import Reals
+from orthodrome.manifolds import Product
+from orthodrome.targets import Target
+
+if TYPE_CHECKING:
+    import xarray
+
+Parameters = dict[str, Any]
+
+
+class Family(abc.ABC):
+    """One family of laws on a sphere or a torus."""
+
+    dims: ClassVar[dict[str, list[str]]]
+
+    @abc.abstractmethod
+    def read(self, data: Any) -> Reals:
+        """Rows of unit vectors from what the user has."""
+
+    @abc.abstractmethod
+    def manifold(self) -> Product:
+        """Where the parameters live."""
+
+    @abc.abstractmethod
+    def statistics(self, x: Any) -> dict[str, Any]:
+        """What the likelihood needs of the rows."""
+
+    @abc.abstractmethod
+    def loglikelihood(self, p: Parameters, statistics: dict[str, Any]) -> Array:
+        """The normalised log likelihood of the rows that the statistics are of."""
+
+    @abc.abstractmethod
+    def logprior(self, p: Parameters, data: dict[str, Any]) -> Array:
+        """The log prior, up to a constant."""
+
+    @abc.abstractmethod
+    def start(self, x: Reals, rng: np.random.Generator, components: int) -> Parameters:
+        """A chain's start near the data."""
+
+    def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
+        """Draws aligned to one another, with the variables that follow from them."""
+        return tree
+
+    def logdensity(self, p: Parameters, data: dict[str, Any]) -> Array:
+        """The log posterior, up to a constant."""
+        return self.loglikelihood(p, data["statistics"]) + self.logprior(p, data)
+
+    def rows(self, p: Parameters, x: Array) -> Array:
+        """The log density of every row."""
+        return jax.vmap(lambda row: self.loglikelihood(p, self.statistics(row[None])))(x)
+
+    def target(self, x: Reals, scale: float, weight: float, dtype: str) -> Target:
+        """The posterior of some rows; weight: the concentration of the Dirichlet prior of a mixture."""
+        data = {"statistics": self.statistics(x), "scale": scale, "weight": weight}
+        return Target(self.manifold(), self.logdensity, jax.tree.map(lambda a: jnp.asarray(a, dtype), data))
+
+
+def log_exponential(kappa: Array, scale: Array) -> Array:
+    """Exponential laws with the mean `scale`, up to a constant."""
+    return -jnp.sum(kappa) / scale
+
+
+def log_normal(x: Array, scale: Array) -> Array:
+    """Normal laws with the standard deviation `scale`, up to a constant."""
+    return -jnp.sum(x * x) / (2 * scale * scale)
+
+
+def rough_concentration(resultant: Any, d: int) -> Any:
+    """A concentration whose mean resultant length is about this (Banerjee et al. 2005), within bounds."""
+    r = np.clip(resultant, 0.01, 1 - 1e-6)
+    return r * (d - r**2) / (1 - r**2)
+
+
+def perturbed(rng: np.random.Generator, direction: Reals, size: float = 0.1) -> Reals:
+    """Unit vectors a little off the given ones."""
+    moved = direction + size * rng.normal(size=direction.shape)
+    return moved / np.linalg.norm(moved, axis=-1, keepdims=True)

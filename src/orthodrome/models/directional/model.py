@@ -1,0 +1,175 @@
+"""`Directional`: laws of directions, axes and pairs of angles, fitted to data by geodesic Monte Carlo.
+
+    von-mises-fisher            one mean direction and its concentration, in any dimension
+    bingham                     axes: x and -x alike
+    bingham-von-mises-fisher    both: a quadratic and a linear part
+    sine, cosine                two angles on a torus, coupled
+    mixture                     several von Mises-Fisher laws with unknown means, concentrations and weights
+
+All constants are exact, so these are posteriors and not approximations of them; the parameters live on products of
+spheres, simplices and flat spaces, and the sampler tunes itself. Families and priors: `directional_family` and the
+modules beside it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from orthodrome.errors import BadInput, OrthodromeWarning
+from orthodrome.gradients.full import FullGradient
+from orthodrome.models.base import SampledModel, check_choice, thinned
+from orthodrome.models.directional.data import check_spread
+from orthodrome.models.directional.family import Family, Parameters, Reals
+from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily, responsibilities
+from orthodrome.models.directional.quadratic import BinghamFamily, BinghamVonMisesFisherFamily
+from orthodrome.models.directional.torus import CosineFamily, SineFamily
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
+from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.holders.tempering import Tempering
+
+FAMILIES: dict[str, Family] = {
+    "von-mises-fisher": VonMisesFisherFamily(),
+    "bingham": BinghamFamily(),
+    "bingham-von-mises-fisher": BinghamVonMisesFisherFamily(),
+    "sine": SineFamily(),
+    "cosine": CosineFamily(),
+    "mixture": MixtureFamily(),
+}
+METHODS = ("nuts", "hmc")
+
+
+class Directional(SampledModel):
+    """A law of directions, fitted to data.
+
+    law: 'von-mises-fisher', 'bingham', 'bingham-von-mises-fisher', 'sine', 'cosine' or 'mixture'
+    components: of a mixture
+    scale: of the prior: the mean of concentrations, and the standard deviation of what may have either sign
+    weight_concentration: of the Dirichlet prior of a mixture's weights
+    method: 'nuts' or 'hmc', tuned in warm-up; tempering: None, or how many replicas (see `Tempering`)
+    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
+    random_state: an int; progress: show a bar
+
+    After `fit`: draws_ (a mixture's labels aligned) and estimate_, the posterior means of its variables (directions of
+    length one).
+    """
+
+    def __init__(
+        self,
+        law: str = "von-mises-fisher",
+        *,
+        components: int = 2,
+        scale: float = 100.0,
+        weight_concentration: float = 1.0,
+        method: str = "nuts",
+        tempering: int | None = None,
+        num_chains: int = 4,
+        num_warmup: int = 500,
+        num_draws: int = 1000,
+        dtype: str = "float32",
+        random_state: int = 0,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(num_chains, num_warmup, num_draws, dtype, random_state, progress)
+        self.law = law
+        self.components = components
+        self.scale = scale
+        self.weight_concentration = weight_concentration
+        self.method = method
+        self.tempering = tempering
+
+    def fit(self, X: Any, y: Any = None) -> Directional:
+        """Draw from the posterior given unit vectors in rows, angles on a circle (n,), or pairs of angles (n, 2)."""
+        family, x = self._checked(X)
+        rngs = [np.random.default_rng([self.random_state, chain]) for chain in range(self.num_chains)]
+        with self.in_precision():
+            law = family.target(x, self.scale, self.weight_concentration, self.dtype)
+            starts = [family.start(x, rng, self.components) for rng in rngs]
+            starts = [{name: np.asarray(value, self.dtype) for name, value in start.items()} for start in starts]
+            tree = self.drawn(self._sampler(law), starts, dims=family.dims)
+            self.parameters_ = parameters(tree)
+            self.draws_ = family.finished(tree, x)
+        self.x_ = x
+        self.estimate_ = estimates(self.draws_)
+        self._warn_scale()
+        return self
+
+    def score_samples(self, X: Any) -> Reals:
+        """The log posterior predictive density of each row, with respect to the surface measure."""
+        check_is_fitted(self)
+        family = FAMILIES[self.law]
+        with self.in_precision():
+            x = jnp.asarray(family.read(X), self.dtype)
+            return np.asarray(predictive(family.rows, self.parameters_, x), float)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of `score_samples`."""
+        return float(self.score_samples(X).mean())
+
+    def predict_proba(self, X: Any) -> Reals:
+        """P(component | row) of a mixture, over the posterior."""
+        check_is_fitted(self)
+        if self.law != "mixture":
+            raise BadInput(f"law is {self.law!r}; only a mixture has components to assign rows to")
+        posterior = self.draws_["posterior"]
+        flat = {name: np.asarray(posterior[name]) for name in MixtureFamily.dims}
+        with self.in_precision():
+            x = jnp.asarray(FAMILIES[self.law].read(X), self.dtype)
+            p = {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:])), self.dtype) for name, a in flat.items()}
+            return np.asarray(jax.lax.map(lambda one: responsibilities(one, x), p).mean(0), float)
+
+    def _checked(self, data: Any) -> tuple[Family, Reals]:
+        check_choice("law", self.law, tuple(FAMILIES))
+        check_choice("method", self.method, METHODS)
+        for name in ("scale", "weight_concentration"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise BadInput(f"{name} is {value}; it must be above 0")
+        family = FAMILIES[self.law]
+        x = family.read(data)
+        check_spread(x)
+        if self.law == "mixture" and not 2 <= self.components <= len(x):
+            raise BadInput(
+                f"components is {self.components}; take from 2 (one is 'von-mises-fisher') to {len(x)} (rows)"
+            )
+        return family, x
+
+    def _sampler(self, law: Any) -> Any:
+        sampler = (GeodesicNUTS if self.method == "nuts" else GeodesicHMC)(FullGradient(law))
+        return sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering)
+
+    def _warn_scale(self) -> None:
+        largest = max(np.max(self.estimate_.get(name, 0)) for name in ("concentration", "matrix", "vector"))
+        if largest > 3 * self.scale:
+            text = f"a concentration of {largest:.3g} is far beyond the prior's scale of {self.scale:g}: raise `scale`"
+            warnings.warn(text, OrthodromeWarning, stacklevel=3)
+
+
+@partial(jax.jit, static_argnums=0)
+def predictive(rows: Any, draws: Parameters, x: Array) -> Array:
+    """log of the mean density over draws, at every row."""
+    logs = jax.lax.map(lambda p: rows(p, x), draws)
+    return logsumexp(logs, axis=0) - np.log(len(logs))
+
+
+def parameters(tree: Any) -> Parameters:
+    """Some of the draws of all chains, one after the other, as they were sampled."""
+    posterior = tree["posterior"].dataset
+    arrays = {str(name): np.asarray(values) for name, values in posterior.data_vars.items()}
+    return {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:]))) for name, a in arrays.items()}
+
+
+def estimates(tree: Any) -> dict[str, Reals]:
+    """The posterior mean of each variable; of a direction, the direction of the mean."""
+    found = {str(n): np.asarray(v, float).mean((0, 1)) for n, v in tree["posterior"].dataset.data_vars.items()}
+    if "mean" in found:
+        found["mean"] = found["mean"] / np.linalg.norm(found["mean"], axis=-1, keepdims=True)
+    return found

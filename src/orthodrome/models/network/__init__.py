@@ -1,0 +1,5 @@
+"""The eigenmodel of a network."""
+
+from orthodrome.models.network.model import NetworkEigenmodel
+
+__all__ = ["NetworkEigenmodel"]

@@ -1,0 +1,94 @@
+"""Concentrations that suit the documents, from their angles with the centres of a spherical k-means.
+
+Half of the documents (of a sample) make K centres, which are then drawn apart by least squares, since documents are
+mixtures and so are their means. The cosine r of a document of the other half and its best weighted mean of centres says
+how far documents are from their topics, A_V(kappa1) = r: the likelihood's own equation, without the optimism of judging
+centres by the documents that made them.
+
+sigma and kappa0 are the same number: the prior of a topic then weighs as much as one document. The paper's
+concentrations are in proportion to the number of words, which is far too high, most of all for short texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from orthodrome.kernels.bessel import concentration_of
+from orthodrome.models.sam.documents import Documents, corpus_mean
+from orthodrome.models.sam.law import Law, Reals, unit_rows
+from orthodrome.models.sam.proportions import first_guess
+
+DOC_TOPIC_PRIOR, PUBLISHED_PRIOR = 1.0, 10.0
+SAMPLE, ROUNDS, UNMIXINGS = 6000, 12, 6
+LEAST, MOST = 0.02, 0.9999
+"""Cosines beyond are taken for these: concentrations stay finite and positive."""
+
+
+def law_of(model: Any, documents: Documents) -> Law:
+    """The hyper-parameters of a model: those given, the rest from the documents, or as published."""
+    given = (model.corpus_concentration, model.topic_concentration, model.document_concentration)
+    if model.published:
+        default = published_concentrations(documents.num_words)
+    else:
+        default = estimated_concentrations(documents, model.n_components) if None in given else given
+    kappa0, sigma, kappa1 = (float(b if a is None else a) for a, b in zip(given, default, strict=True))
+    usual = PUBLISHED_PRIOR if model.published else DOC_TOPIC_PRIOR
+    alpha = usual if model.doc_topic_prior is None else float(model.doc_topic_prior)
+    return Law(corpus_mean(documents), kappa0, sigma, kappa1, alpha)
+
+
+def published_concentrations(num_words: int) -> tuple[float, float, float]:
+    """kappa0, sigma, kappa1 in the proportions to V that the paper uses on both of its data sets."""
+    return 2.0 * num_words, 2.0 * num_words, 6.0 * num_words
+
+
+def estimated_concentrations(documents: Documents, num_topics: int) -> tuple[float, float, float]:
+    """kappa0, sigma, kappa1 from the documents; always the same for the same ones."""
+    rng = np.random.default_rng(0)
+    order = rng.permutation(documents.count)[:SAMPLE]
+    half, table = -(-len(order) // 2), documents.table()
+    others = order[half:] if len(order) > 1 else order
+    centres = spherical_means(table[order[:half]], min(num_topics, half), rng)
+    for _ in range(UNMIXINGS):
+        centres = unmixed(centres, table[order[:half]])
+    cosine = min(max(mean_cosine(centres, table[others]), LEAST), MOST)
+    kappa1 = concentration_of(documents.num_words, cosine)
+    return kappa1, kappa1, kappa1
+
+
+def spherical_means(table: scipy.sparse.csr_matrix, count: int, rng: np.random.Generator) -> Reals:
+    """Centres (count, V) of unit rows by k-means with cosines; a centre that loses its rows stays where it is."""
+    size = table.shape[0]
+    centres = table[rng.choice(size, count, replace=False)].toarray().astype(np.float64)
+    for _ in range(ROUNDS):
+        nearest = np.asarray(table @ centres.T).argmax(axis=1)
+        belongs = scipy.sparse.csr_matrix((np.ones(size), (nearest, np.arange(size))), shape=(count, size))
+        sums = (belongs @ table).toarray()
+        moved = np.einsum("ij,ij->i", sums, sums) > 1e-12
+        centres[moved] = unit_rows(sums[moved])
+    return centres
+
+
+def weights_and_cosines(centres: Reals, table: scipy.sparse.csr_matrix) -> tuple[Reals, Reals]:
+    """Of rows and their best weighted means of centres (least squares without its negative weights), of length one."""
+    gram, b = centres @ centres.T, np.asarray(table @ centres.T).astype(np.float64)
+    weights = first_guess(gram, b, margin=1e-6)
+    weights /= np.sqrt(np.einsum("ij,jk,ik->i", weights, gram, weights))[:, None]
+    return weights, np.einsum("ij,ij->i", weights, b)
+
+
+def mean_cosine(centres: Reals, table: scipy.sparse.csr_matrix) -> float:
+    """Of rows with their best weighted means of centres."""
+    return float(weights_and_cosines(centres, table)[1].mean())
+
+
+def unmixed(centres: Reals, table: scipy.sparse.csr_matrix) -> Reals:
+    """Centres whose weighted means are nearest to the rows, in the sense of least squares."""
+    weights, _ = weights_and_cosines(centres, table)
+    square = weights.T @ weights
+    ridge = 1e-3 * np.trace(square) / len(square) * np.eye(len(square))
+    moved = np.linalg.solve(square + ridge, (table.T @ weights).T)
+    return unit_rows(moved) if np.all(np.einsum("ij,ij->i", moved, moved) > 1e-12) else centres

@@ -1,0 +1,1 @@
+"""The numba kernels of the spherical admixture model."""

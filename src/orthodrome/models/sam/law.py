@@ -1,0 +1,69 @@
+"""The law of the spherical admixture model (Reisinger et al. 2010), with the corpus mean integrated out.
+
+    beta_k ~ vMF(mu, sigma),  mu ~ vMF(m, kappa0):    log p(beta) = K log c(sigma) + log c(kappa0) - log c(|mbar|),
+    mbar = kappa0 m + sigma sum_k beta_k                                                              (Eq. 9)
+    theta_d ~ Dirichlet(alpha),  v_d ~ vMF(beta theta_d / |beta theta_d|, kappa1).
+
+The gradient of log p(beta) in any topic is sigma A_V(|mbar|) mbar / |mbar|, the same for all (erratum 3.5). Bessel
+functions enter by their logarithms and ratios only, so no concentration overflows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthodrome.core.types import Reals
+from orthodrome.kernels.bessel import log_constant, mean_length
+
+
+@dataclass(frozen=True)
+class Law:
+    """The hyper-parameters: m, kappa0, sigma, kappa1 and alpha."""
+
+    mean: Reals
+    corpus_concentration: float
+    topic_concentration: float
+    document_concentration: float
+    doc_topic_prior: float
+
+    @property
+    def num_words(self) -> int:
+        """V."""
+        return self.mean.shape[0]
+
+    def pull(self, topics: Reals) -> Reals:
+        """mbar, in float64."""
+        return self.corpus_concentration * self.mean + self.topic_concentration * topics.sum(axis=0).astype(np.float64)
+
+    def prior_gradient(self, topics: Reals) -> Reals:
+        """Of log p(beta) in any one topic, in the topics' dtype."""
+        pull = self.pull(topics)
+        length = float(np.sqrt(pull @ pull))
+        if length == 0:
+            return np.zeros_like(topics[0])
+        scale = self.topic_concentration * mean_length(self.num_words, length) / length
+        return (scale * pull).astype(topics.dtype)
+
+    def log_prior(self, topics: Reals) -> float:
+        """log p(beta)."""
+        pull = self.pull(topics)
+        constants = log_constant(self.num_words, self.corpus_concentration)
+        constants += topics.shape[0] * log_constant(self.num_words, self.topic_concentration)
+        return constants - log_constant(self.num_words, float(np.sqrt(pull @ pull)))
+
+    def log_document_constant(self) -> float:
+        """log c_V(kappa1)."""
+        return log_constant(self.num_words, self.document_concentration)
+
+
+def random_topics(law: Law, count: int, rng: np.random.Generator, dtype: np.dtype) -> Reals:
+    """Around the corpus mean, at about 45 degrees: normalise(m + N(0, I) / sqrt(V))."""
+    noise = rng.standard_normal((count, law.num_words)) / np.sqrt(law.num_words)
+    return unit_rows(law.mean + noise).astype(dtype)
+
+
+def unit_rows(x: Reals) -> Reals:
+    """Rows divided by their lengths."""
+    return x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]

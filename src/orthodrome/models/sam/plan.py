@@ -1,0 +1,78 @@
+"""The settings of SGGMC and gSGNHT, from the parameters of `SAM` or as published."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from orthodrome.models.sam.proportions import Sweep
+
+PUBLISHED = {"20news": (1e-2, 1e-2), "wikipedia": (1e-1, 5e-1)}
+"""gamma and rho of the paper's two experiments (erratum 3.2)."""
+PUBLISHED_STEP = 1e-6
+"""Of the proportions."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The settings of a chain; None means tuned.
+
+    compensate: take the gradient's own noise from the noise to inject
+    warm_start: proportions go on from a document's last visit; remember: variance reduction (`Memory`)
+    """
+
+    batch_size: int
+    num_steps: int
+    step_size: float | None
+    friction: float | None
+    thermostat: bool
+    thermostat_mass: float | None
+    reuse_batch: bool
+    compensate: bool
+    sweep: Sweep
+    proportion_step: float | None
+    warm_start: bool
+    remember: bool
+
+
+def plan_of(model: Any, num_documents: int) -> Plan:
+    """As the model asks."""
+    size = num_documents if model.batch_size is None else min(int(model.batch_size), num_documents)
+    if model.published:
+        return published_plan(model, size, num_documents)
+    flat = model.proportion_space == "flat"
+    return Plan(
+        batch_size=size,
+        num_steps=model.num_steps,
+        step_size=model.step_size,
+        friction=model.friction,
+        thermostat=model.method == "gsgnht",
+        thermostat_mass=None,
+        reuse_batch=False,
+        compensate=True,
+        sweep=Sweep(model.proportion_warmup, model.proportion_draws, model.proportion_steps, flat),
+        proportion_step=None,
+        warm_start=True,
+        remember=model.variance_reduction,
+    )
+
+
+def published_plan(model: Any, size: int, num_documents: int) -> Plan:
+    """Erratum 3.2: eps = sqrt(gamma / D), C = rho / eps, one batch for all inner steps, V = 0, theta hardly moving."""
+    gamma, rho = PUBLISHED["20news" if model.published is True else model.published]
+    step = math.sqrt(gamma / num_documents) if model.step_size is None else model.step_size
+    return Plan(
+        batch_size=size,
+        num_steps=model.num_steps,
+        step_size=step,
+        friction=rho / step if model.friction is None else model.friction,
+        thermostat=model.method == "gsgnht",
+        thermostat_mass=1.0,
+        reuse_batch=True,
+        compensate=False,
+        sweep=Sweep(40, 20, 10, True),
+        proportion_step=PUBLISHED_STEP,
+        warm_start=False,
+        remember=False,
+    )

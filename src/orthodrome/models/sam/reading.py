@@ -1,0 +1,103 @@
+"""What a fitted `SAM` says: proportions of documents with their uncertainty, log-perplexity, words of topics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from orthodrome.errors import BadInput
+from orthodrome.kernels.computing import computing
+from orthodrome.models.sam import evaluation
+from orthodrome.models.sam.documents import Documents
+from orthodrome.models.sam.kernels.topics import inner_products
+from orthodrome.models.sam.law import Law, Reals
+from orthodrome.models.sam.proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
+
+TOPIC_DRAWS = 8
+"""Draws of the topics over which `proportions` averages."""
+
+
+class Reading:
+    """The part of `SAM` that reads its draws."""
+
+    law_: Law
+    draws_: Reals
+    components_: Reals
+    seed_: int
+    n_features_in_: int
+    proportion_step_: float
+    proportion_steps: int
+    proportion_space: str
+    n_jobs: int | None
+
+    def _documents(self, X: Any, *, reset: bool) -> Documents:
+        raise NotImplementedError
+
+    def proportions(
+        self, X: Any, *, num_warmup: int = 100, num_draws: int = 50
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Mean and standard deviation of the topic proportions, over the draws of topics and proportions."""
+        check_is_fitted(self)
+        documents = self._documents(X, reset=False)
+        chosen = self._some_draws(TOPIC_DRAWS)
+        sweep = Sweep(num_warmup, num_draws, self.proportion_steps, self.proportion_space == "flat")
+        with computing(self.n_jobs):
+            draws = np.concatenate([self._proportions_at(topics, documents, sweep) for topics in chosen], axis=1)
+        return draws.mean(axis=1), draws.std(axis=1)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log predictive density of the documents, by annealed importance sampling (see `evaluation`)."""
+        check_is_fitted(self)
+        return -self.log_perplexity(X)
+
+    def log_perplexity(
+        self, X: Any, *, estimator: str = "annealed", num_topics: int = 8, num_draws: int = 200
+    ) -> float:
+        """Minus the mean log predictive density per document: 'annealed' (almost unbiased) or 'prior' (as published).
+
+        num_topics: draws of the topics, evenly spaced; num_draws: 'prior' draws of theta, shared by all documents
+        """
+        check_is_fitted(self)
+        documents, topics = self._documents(X, reset=False), self._some_draws(num_topics)
+        if estimator not in ("annealed", "prior"):
+            raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
+        if estimator == "prior":
+            return evaluation.log_perplexity(self.law_, documents, topics, num_draws, seed=self.seed_)
+        with computing(self.n_jobs):
+            return -float(evaluation.annealed_log_density(self.law_, documents, topics, seed=self.seed_).mean())
+
+    def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
+        """The words of largest weight of every topic."""
+        return self._words(vocabulary, count, -1)
+
+    def bottom_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
+        """The words of smallest weight, relative to the corpus mean: what a topic says is absent."""
+        return self._words(vocabulary, count, 1)
+
+    def _words(self, vocabulary: Any, count: int, sign: int) -> list[list[str]]:
+        check_is_fitted(self)
+        if len(vocabulary) != self.n_features_in_:
+            raise BadInput(f"the vocabulary has {len(vocabulary)} words, X has {self.n_features_in_} columns")
+        weights = self.components_ if sign < 0 else self.components_ - self.law_.mean
+        order = np.argsort(sign * weights, axis=1, kind="stable")[:, :count]
+        return [[str(vocabulary[word]) for word in row] for row in order]
+
+    def _some_draws(self, count: int) -> Reals:
+        """Evenly spaced among the kept draws, the last one always."""
+        every = len(self.draws_) / min(count, len(self.draws_))
+        return self.draws_[[int(every * (i + 1)) - 1 for i in range(min(count, len(self.draws_)))]]
+
+    def _proportions_at(self, topics: Reals, documents: Documents, sweep: Sweep) -> Reals:
+        """(D, kept, K) at one draw of the topics."""
+        rows = np.arange(documents.count)
+        b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
+        gram, law = gram_of(topics), self.law_
+        kappa, alpha = law.document_concentration, law.doc_topic_prior
+        start = first_guess(gram, b)
+        drawn = draw_proportions(
+            gram, b, start, kappa, alpha, self.proportion_step_, sweep, self.seed_, 1 << 60, documents.keys()
+        )
+        return by_document(drawn.draws, documents.count, topics.shape[0])

@@ -1,0 +1,1 @@
+"""Samplers with a Metropolis test or exact conditionals: their law is exact at any step size."""

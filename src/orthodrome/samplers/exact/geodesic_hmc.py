@@ -1,0 +1,130 @@
+"""Geodesic Hamiltonian Monte Carlo (Byrne & Girolami 2013, Algorithm 1, with erratum 002-1).
+
+H(x, v) = -log pi_H(x) + |v|^2 / 2 is split into kicks by the potential and the exact geodesic flow of the kinetic
+energy; the word K A K is repeated `num_steps` times and a Metropolis test on H makes the law exact. Projections are
+at the current point of the trajectory (the printed algorithm has them at its start).
+
+No single length suits coordinates of different periods: an odd number of half periods leaves the square of a
+coordinate where it was. So `num_steps` may be several lengths that take turns, and with `jitter` u > 0 every
+trajectory has its own step, h (1 + u (2 w - 1)), where w runs through a van der Corput sequence. All chains take
+the same lengths, so none waits for another; and what is fixed beforehand keeps every transition a reversible
+kernel, so the law stays exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.custom_batching import custom_vmap
+
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.leapfrog import Point, diverges, energy, largest_step, leapfrog, van_der_corput
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.manifolds.manifold import Manifold
+
+
+class HMCState(NamedTuple):
+    """A position with its log density and ambient gradient, and how many transitions led to it."""
+
+    position: Tree
+    logdensity: Array
+    gradient: Tree
+    transitions: Array
+
+
+class HMCInfo(NamedTuple):
+    """What one transition did."""
+
+    lp: Array
+    acceptance_rate: Array
+    diverging: Array
+    energy: Array
+    n_steps: Array
+    step_size: Array
+
+
+@pytree
+class GeodesicHMC:
+    """HMC along exact geodesics, on any manifold.
+
+    gradient: an exact estimator (`FullGradient`)
+    step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
+    num_steps: T in the paper; a number, or an array of numbers that take turns; None: learnt in warm-up
+    jitter: the relative spread of the step from trajectory to trajectory
+    """
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    num_steps: Any = None
+    jitter: Any = 0.0
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    def init(self, position: Tree, key: Array | None = None) -> HMCState:
+        """The state at an embedded position."""
+        estimate, _ = self.gradient.estimate(None, position, None)
+        return HMCState(position, estimate.logdensity, estimate.gradient, jnp.zeros((), jnp.uint32))
+
+    def step(self, key: Array, state: HMCState) -> tuple[HMCState, HMCInfo]:
+        """Draw a velocity, follow the dynamics, accept or stay."""
+        velocity_key, accept_key = jax.random.split(key)
+        v = self.manifold.random_velocity(velocity_key, state.position)
+        start = Point(state.position, v, state.logdensity, state.gradient)
+        h = self.steps(state)
+        num_steps = self.length(state)
+        end = jax.lax.fori_loop(0, num_steps, lambda _, point: leapfrog(self.gradient, point, h), start)
+        return self.decide(accept_key, state, start, end, num_steps)
+
+    def decide(
+        self, key: Array, state: HMCState, start: Point, end: Point, num_steps: Array
+    ) -> tuple[HMCState, HMCInfo]:
+        """The Metropolis test on H at the end of a trajectory."""
+        change = energy(start) - energy(end)
+        accepted = jnp.log(jax.random.uniform(key, dtype=change.dtype)) < change
+        kept = trees.where(accepted, end, start)
+        info = HMCInfo(
+            lp=kept.logdensity,
+            acceptance_rate=jnp.exp(jnp.minimum(change, 0)),
+            diverging=diverges(self.manifold, change, end),
+            energy=energy(kept),
+            n_steps=num_steps,
+            step_size=largest_step(self.step_size),
+        )
+        return HMCState(kept.position, kept.logdensity, kept.gradient, state.transitions + 1), info
+
+    def length(self, state: HMCState) -> Array:
+        """The number of steps of the next trajectory."""
+        lengths = jnp.asarray(self.num_steps, jnp.int32)
+        return lengths if lengths.ndim == 0 else lengths[in_step(state.transitions) % lengths.size]
+
+    def steps(self, state: HMCState) -> Tree:
+        """The tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
+        h = steps.per_leaf(self.step_size, state.position)
+        turns = 1 if self.num_steps is None else jnp.size(self.num_steps)
+        w = van_der_corput(in_step(state.transitions) // turns, state.logdensity.dtype)
+        return steps.scaled(h, 1 + self.jitter * (2 * w - 1))
+
+
+@custom_vmap
+def in_step(count: Array) -> Array:
+    """A counter of transitions that chains side by side share, so that their loops are one loop of one length.
+
+    The count says which length and jitter come next, and any sequence of them that does not look at positions is right:
+    chains that were not started together take the turns of the first.
+    """
+    return count
+
+
+@in_step.def_vmap
+def _(size: int, batched: list[bool], count: Array) -> tuple[Array, bool]:
+    return (count[0] if batched[0] else count), False

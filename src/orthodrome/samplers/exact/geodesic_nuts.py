@@ -1,0 +1,195 @@
+"""The no-U-turn sampler along geodesics, on any manifold and product.
+
+From a state (x, v), v standard normal in the tangent space, the trajectory of geodesic leapfrogs is doubled forward
+or backward at random until it turns back (`u_turn`, in the embedding), and a state is drawn from it in proportion
+to exp(-H): uniformly within each new half, biased toward the new half between halves (Hoffman & Gelman 2014;
+Betancourt 2017).
+
+Why the law is exact. The leapfrog is reversible and keeps the volume of the tangent bundle, so the set T of states
+of a trajectory of 2^j leaves is a set of points of one orbit with weights exp(-H). Given any member of T there is
+exactly one sequence of j directions that builds T from it, so P(T | member) = 2^-j if the growth would not have
+stopped earlier, which is asked of every aligned subtree of T (the same subtrees, whatever member one starts from)
+and of nothing else: the test is a function of the subtree's states, symmetric in time. There is no other cap than
+`max_depth`, a constant. (A leaf whose energy is 1000 above the start's ends the growth, as everywhere in the field:
+the one test that looks at the start. It can matter only between states whose weights differ by exp(-1000), which is
+zero in both precisions.) Hence P(T | z) is the same for all z in T; drawing from T in proportion to exp(-H) leaves
+exp(-H) invariant; the biased draw between halves is a Metropolis step between the two halves of T with the same
+stationary weights.
+
+All doublings run in one flat loop, one leapfrog a turn, so that chains under vmap wait only for the longest
+trajectory and not for the longest at every depth, and the density stands in the program once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.dynamics.u_turn as u_turn
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics import splitting
+from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, diverges, energy, largest_step, leapfrog
+from orthodrome.dynamics.u_turn import Checkpoints, End
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.manifolds.manifold import Manifold
+
+
+class NUTSState(NamedTuple):
+    """A position with its log density and ambient gradient."""
+
+    position: Tree
+    logdensity: Array
+    gradient: Tree
+
+
+class NUTSInfo(NamedTuple):
+    """What one transition did."""
+
+    lp: Array
+    acceptance_rate: Array
+    diverging: Array
+    energy: Array
+    n_steps: Array
+    tree_depth: Array
+    step_size: Array
+
+
+class Candidate(NamedTuple):
+    """A state drawn from a set of leaves, with the log of the set's weight, relative to the start."""
+
+    state: NUTSState
+    energy: Array
+    log_weight: Array
+
+
+class Trajectory(NamedTuple):
+    """The tree so far, and the half that is growing."""
+
+    left: Point
+    right: Point
+    chosen: Candidate
+    depth: Array
+    moving: Point
+    leaf: Array
+    growing: Candidate
+    kept: Checkpoints
+    done: Array
+    diverging: Array
+    sum_acceptance: Array
+    n_steps: Array
+
+
+@pytree
+class GeodesicNUTS:
+    """NUTS along exact geodesics: no trajectory length to choose.
+
+    gradient: an exact estimator (`FullGradient`)
+    step_size: a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
+    max_depth: at most 2^max_depth leaves
+    """
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    max_depth: int = static(default=10)
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    def init(self, position: Tree, key: Array | None = None) -> NUTSState:
+        """The state at an embedded position."""
+        estimate, _ = self.gradient.estimate(None, position, None)
+        return NUTSState(position, estimate.logdensity, estimate.gradient)
+
+    def step(self, key: Array, state: NUTSState) -> tuple[NUTSState, NUTSInfo]:
+        """Draw a velocity, grow the tree until it turns back, keep one of its states."""
+        velocity_key, direction_key, leaf_key = jax.random.split(key, 3)
+        v = self.manifold.random_velocity(velocity_key, state.position)
+        start = Point(state.position, v, state.logdensity, state.gradient)
+        directions = jax.random.bits(direction_key, dtype=jnp.uint32)
+        h = steps.per_leaf(self.step_size, state.position)
+        tree = jax.lax.while_loop(
+            lambda tree: ~tree.done,
+            lambda tree: self._grow(leaf_key, directions, h, energy(start), tree),
+            self._single(start),
+        )
+        return tree.chosen.state, self._info(tree)
+
+    def _single(self, start: Point) -> Trajectory:
+        zero, none = jnp.zeros_like(start.logdensity), jnp.zeros((), jnp.uint32)
+        state = NUTSState(start.position, start.logdensity, start.gradient)
+        chosen = Candidate(state, energy(start), zero)
+        no, kept = jnp.zeros((), bool), u_turn.empty(End(start.position, start.velocity), self.max_depth)
+        growing = chosen._replace(log_weight=jnp.full_like(zero, -jnp.inf))
+        return Trajectory(start, start, chosen, none, start, none, growing, kept, no, no, zero, none)
+
+    def _grow(self, key: Array, directions: Array, h: Tree, energy0: Array, tree: Trajectory) -> Trajectory:
+        """One leapfrog: a new leaf; and, when it completes the half, the merge of the two halves."""
+        log_u = jnp.log(jax.random.uniform(jax.random.fold_in(key, tree.n_steps), (2,), energy0.dtype))
+        forward = (directions >> tree.depth) & 1 == 1
+        origin = trees.where(tree.leaf == 0, trees.where(forward, tree.right, tree.left), tree.moving)
+        point = leapfrog(self.gradient, origin, splitting.times(h, jnp.where(forward, 1, -1).astype(energy0.dtype)))
+        end, relative = End(point.position, point.velocity), energy0 - energy(point)
+        growing = _draw(log_u[0], tree.growing, _leaf(point, relative), biased=False)
+        turned = u_turn.turns_anywhere(h, tree.kept, tree.leaf, end, forward)
+        unusable = ~(relative > -DIVERGENT_ENERGY)
+        tree = tree._replace(
+            moving=point,
+            leaf=tree.leaf + 1,
+            growing=growing,
+            kept=u_turn.keep(tree.kept, tree.leaf, end),
+            done=turned | unusable,
+            diverging=diverges(self.manifold, relative, point),
+            sum_acceptance=tree.sum_acceptance + jnp.exp(jnp.minimum(relative, 0)),
+            n_steps=tree.n_steps + 1,
+        )
+        complete = (tree.leaf == jnp.uint32(1) << tree.depth) & ~tree.done
+        return trees.where(complete, self._merge(log_u[1], h, forward, tree), tree)
+
+    def _merge(self, log_u: Array, h: Tree, forward: Array, tree: Trajectory) -> Trajectory:
+        """Join the new half to the tree, and see whether the whole turns back."""
+        inner, outer = trees.where(forward, (tree.right, tree.left), (tree.left, tree.right))
+        near, far, last = (End(p.position, p.velocity) for p in (inner, outer, tree.moving))
+        turned = u_turn.turns(h, far, last, forward)
+        across = u_turn.turns(h, far, u_turn.first(tree.kept), forward) | u_turn.turns(h, near, last, forward)
+        depth = tree.depth + 1
+        return tree._replace(
+            left=trees.where(forward, tree.left, tree.moving),
+            right=trees.where(forward, tree.moving, tree.right),
+            chosen=_draw(log_u, tree.chosen, tree.growing, biased=True),
+            depth=depth,
+            leaf=jnp.zeros_like(tree.leaf),
+            growing=tree.growing._replace(log_weight=jnp.full_like(tree.growing.log_weight, -jnp.inf)),
+            done=turned | (across & (tree.depth > 0)) | (depth >= self.max_depth),
+        )
+
+    def _info(self, tree: Trajectory) -> NUTSInfo:
+        return NUTSInfo(
+            lp=tree.chosen.state.logdensity,
+            acceptance_rate=tree.sum_acceptance / tree.n_steps.astype(tree.sum_acceptance.dtype),
+            diverging=tree.diverging,
+            energy=tree.chosen.energy,
+            n_steps=tree.n_steps.astype(jnp.int32),
+            tree_depth=tree.depth.astype(jnp.int32),
+            step_size=largest_step(self.step_size),
+        )
+
+
+def _leaf(point: Point, relative: Array) -> Candidate:
+    state = NUTSState(point.position, point.logdensity, point.gradient)
+    return Candidate(state, energy(point), relative)
+
+
+def _draw(log_u: Array, old: Candidate, new: Candidate, biased: bool) -> Candidate:
+    """One of two candidates: in proportion to their weights, or (biased) the new with probability min(1, new/old)."""
+    total = jnp.logaddexp(old.log_weight, new.log_weight)
+    log_probability = new.log_weight - (old.log_weight if biased else total)
+    return trees.where(log_u < log_probability, new, old)._replace(log_weight=total)

@@ -1,0 +1,124 @@
+"""Riemannian manifold Hamiltonian Monte Carlo (Girolami & Calderhead 2011), on flat coordinates.
+
+Momenta have the covariance G(x), and the dynamics of H = -log pi + log det G / 2 + p' G^-1 p / 2 is followed by
+`generalised_leapfrog`. This is what geodesic Monte Carlo does without: where the space is a sphere, a simplex or a
+frame in disguise, use `GeodesicHMC` on it. A metric earns its cost on laws whose scale changes from place to place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.generalised_leapfrog import Faults, Phase, System, default_tolerance
+from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.metrics.local_metric import PointMetric, root, times
+from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
+
+
+class RiemannianState(NamedTuple):
+    """A position with its log density and gradient."""
+
+    position: Tree
+    logdensity: Array
+    gradient: Tree
+
+
+class RiemannianHMCInfo(NamedTuple):
+    """What one transition did; the last three say why it could not be accepted."""
+
+    lp: Array
+    acceptance_rate: Array
+    diverging: Array
+    energy: Array
+    n_steps: Array
+    step_size: Array
+    not_definite: Array
+    not_converged: Array
+    not_reversible: Array
+
+
+@pytree
+class RiemannianHMC:
+    """HMC with a metric that depends on the position.
+
+    gradient: an exact estimator (`FullGradient`)
+    metric: `LocalMetric(x -> G(x))`, or `FisherMetric(posterior)`
+    step_size: epsilon, one number; None: learnt in warm-up
+    num_steps: leapfrog steps of a trajectory
+    tolerance: of the fixed points, relative; None: a hundred rounding errors
+    """
+
+    gradient: GradientEstimator
+    metric: PointMetric
+    step_size: Any = None
+    num_steps: Any = 5
+    tolerance: Any = None
+    max_iterations: int = static(default=50)
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Why it cannot work there, and what to use instead."""
+        return smooth_and_flat(manifold)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return one_step_size(self.step_size)
+
+    def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
+        """The state at a position."""
+        estimate, _ = self.gradient.estimate(None, position, None)
+        return RiemannianState(position, estimate.logdensity, estimate.gradient)
+
+    def step(self, key: Array, state: RiemannianState) -> tuple[RiemannianState, RiemannianHMCInfo]:
+        """Draw a momentum, follow the dynamics, accept or stay."""
+        momentum_key, accept_key = jax.random.split(key)
+        x, unravel = ravel_pytree(state.position)
+        tolerance = default_tolerance(x.dtype) if self.tolerance is None else self.tolerance
+        system = System(self.gradient, self.metric, jnp.asarray(tolerance, x.dtype), unravel, self.max_iterations)
+        p = times(root(system.shape(x).matrix), jax.random.normal(momentum_key, x.shape, x.dtype))
+        start = Phase(x, p, state.logdensity, ravel_pytree(state.gradient)[0])
+        end, faults = self._follow(system, start)
+        change = system.energy(start) - system.energy(end)
+        faulty = faults.not_definite | faults.not_converged | faults.not_reversible
+        change = jnp.where(faulty | jnp.isnan(change), -jnp.inf, change)
+        accepted = jnp.log(jax.random.uniform(accept_key, dtype=x.dtype)) < change
+        proposal = RiemannianState(unravel(end.x), end.logdensity, unravel(end.gradient))
+        kept = trees.where(accepted, proposal, state)
+        info = RiemannianHMCInfo(
+            lp=kept.logdensity,
+            acceptance_rate=jnp.exp(jnp.minimum(change, 0)),
+            diverging=~faulty & ~(change > -DIVERGENT_ENERGY),
+            energy=jnp.where(accepted, system.energy(end), system.energy(start)),
+            n_steps=jnp.asarray(self.num_steps, jnp.int32),
+            step_size=largest_step(self.step_size),
+            **faults._asdict(),
+        )
+        return kept, info
+
+    def _follow(self, system: System, start: Phase) -> tuple[Phase, Faults]:
+        """All steps; after a fault the trajectory stands still."""
+        none = Faults(*jnp.zeros((3,), bool))
+        h = jnp.asarray(self.step_size, start.x.dtype)
+
+        def advance(_: Any, carry: tuple[Phase, Faults]) -> tuple[Phase, Faults]:
+            point, faults = carry
+            failed = faults.not_definite | faults.not_converged | faults.not_reversible
+            new, found = system.step(point, h)
+            return trees.where(failed, point, new), trees.where(failed, faults, found)
+
+        return jax.lax.fori_loop(0, jnp.asarray(self.num_steps, jnp.int32), advance, (start, none))

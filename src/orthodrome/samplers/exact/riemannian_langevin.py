@@ -1,0 +1,121 @@
+"""Riemannian manifold Langevin dynamics (Girolami & Calderhead 2011), with and without the Metropolis test.
+
+    x* = x + (h^2/2) [G^-1 g + Gamma] + h N(0, G^-1),      Gamma_i = sum_j d_j (G^-1)_ij,
+
+the diffusion whose law is pi with respect to dx. (The drift printed in 2011 has the divergence of another measure;
+Xifara et al. 2014 give the right one. With the test either is exact; without it only this one is right as h -> 0.) With
+the test, x* is accepted with probability min(1, pi(x*) q(x | x*) / pi(x) q(x* | x)); a metric that is not positive
+definite, here or there, is a rejected move. Gamma = -G^-1 c with c_i = sum_jk d_j G_ik (G^-1)_kj: one derivative of
+the metric per coordinate, and none of its inverse.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.leapfrog import largest_step
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.metrics.local_metric import PointMetric, Shape, root, shape_of, times
+from orthodrome.samplers.exact.riemannian_hmc import RiemannianState
+from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
+
+
+class RiemannianLangevinInfo(NamedTuple):
+    """What one transition did; without the test, acceptance is 1 and what is not a number is not taken."""
+
+    lp: Array
+    acceptance_rate: Array
+    step_size: Array
+    not_definite: Array
+
+
+class Proposal(NamedTuple):
+    """A normal law: its mean, and its precision times h^2, which is G."""
+
+    mean: Array
+    shape: Shape
+
+
+@pytree
+class RiemannianLangevin:
+    """Langevin dynamics with a metric that depends on the position, on flat coordinates.
+
+    gradient: an exact estimator (`FullGradient`)
+    metric: `LocalMetric(x -> G(x))`, or `FisherMetric(posterior)`
+    step_size: h (epsilon in the paper), one number; None: learnt in warm-up, which takes the test
+    adjusted: with the Metropolis test; without it the law is off by O(h^2)
+    """
+
+    gradient: GradientEstimator
+    metric: PointMetric
+    step_size: Any = None
+    adjusted: bool = static(default=True)
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Why it cannot work there, and what to use instead."""
+        return smooth_and_flat(manifold)
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        if self.step_size is None and not self.adjusted:
+            return "without the Metropolis test there is no acceptance to tune by; set step_size"
+        return one_step_size(self.step_size)
+
+    def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
+        """The state at a position."""
+        estimate, _ = self.gradient.estimate(None, position, None)
+        return RiemannianState(position, estimate.logdensity, estimate.gradient)
+
+    def step(self, key: Array, state: RiemannianState) -> tuple[RiemannianState, RiemannianLangevinInfo]:
+        """Propose by the diffusion; accept or stay."""
+        noise_key, accept_key = jax.random.split(key)
+        x, unravel = ravel_pytree(state.position)
+        h = jnp.asarray(self.step_size, x.dtype)
+        forward = self._proposal(x, state.gradient, unravel, h)
+        noise = jax.random.normal(noise_key, x.shape, x.dtype)
+        y = forward.mean + h * times(root(forward.shape.inverse), noise)
+        new = self.init(unravel(y))
+        backward = self._proposal(y, new.gradient, unravel, h)
+        change = new.logdensity - state.logdensity + log_normal(backward, x, h) - log_normal(forward, y, h)
+        definite = jnp.isfinite(forward.shape.log_determinant) & jnp.isfinite(backward.shape.log_determinant)
+        possible = definite & trees.all_finite(new)
+        change = jnp.where(possible & ~jnp.isnan(change), change, -jnp.inf)
+        taken = jnp.log(jax.random.uniform(accept_key, dtype=x.dtype)) < change if self.adjusted else possible
+        kept = trees.where(taken, new, state)
+        rate = jnp.exp(jnp.minimum(change, 0)) if self.adjusted else possible.astype(x.dtype)
+        return kept, RiemannianLangevinInfo(kept.logdensity, rate, largest_step(self.step_size), ~definite)
+
+    def _proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
+        metric = lambda y: self.metric.matrix(unravel(y))
+        shape = shape_of(metric(x))
+        drift = ravel_pytree(gradient)[0] - _contracted_slope(metric, x, shape.inverse)
+        return Proposal(x + h * h / 2 * times(shape.inverse, drift), shape)
+
+
+def _contracted_slope(metric: Any, x: Array, inverse: Array) -> Array:
+    """c_i = sum_jk d_j G_ik(x) (G^-1)_kj."""
+    columns = jnp.diag(inverse) if inverse.ndim == 1 else inverse
+    slope = lambda j, column: jax.jvp(lambda y: times(metric(y), column), (x,), (j,))[1]
+    return jnp.sum(jax.vmap(slope)(jnp.eye(x.size, dtype=x.dtype), columns.T), axis=0)
+
+
+def log_normal(law: Proposal, y: Array, h: Array) -> Array:
+    """log q(y), without its constant."""
+    apart = y - law.mean
+    square = jnp.sum(apart * times(law.shape.matrix, apart))
+    return law.shape.log_determinant / 2 - square / (2 * h * h)

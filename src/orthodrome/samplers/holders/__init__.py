@@ -1,0 +1,1 @@
+"""Samplers that hold samplers."""

@@ -1,0 +1,1 @@
+"""Samplers with stochastic gradients and without a Metropolis test."""

@@ -1,0 +1,48 @@
+"""Where the samplers of flat space work, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+import orthodrome.linear.leaf_matrix as leaf_matrix
+from orthodrome.linear import steps
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.product import Product, is_manifold
+from orthodrome.samplers.stochastic.tunable import StochasticSampler
+
+
+class FlatSampler(StochasticSampler):
+    """A sampler of flat spaces, with walls by reflection."""
+
+    @property
+    def matrices(self) -> tuple[Any, ...]:
+        """The settings that may hold matrices."""
+        return ()
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Why it cannot work there, and what to use instead."""
+        return refusal(manifold, self.step_size, *self.matrices)
+
+
+def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | None:
+    """Why a sampler of flat space cannot work here, and what to use instead; None if it can.
+
+    settings: what may hold matrices (preconditioner, mass, friction), which mix coordinates and so cannot be reflected
+    """
+    kinds = jax.tree.leaves(manifold.factors, is_leaf=is_manifold) if isinstance(manifold, Product) else [manifold]
+    curved = next((kind for kind in kinds if not kind.flat), None)
+    if curved is not None:
+        return (
+            f"{type(curved).__name__} is not flat; use SGGMC or GSGNHT, which follow its geodesics, or a chart "
+            "(`LogRatioSimplex`, `LogPositive`)"
+        )
+    if any(steps.is_step(step) for step in jax.tree.leaves(step_size, is_leaf=steps.is_step)):
+        return (
+            "its step size is one number, or one per leaf or element; a linear map is a preconditioner or mass matrix"
+        )
+    walls = any(not kind.smooth for kind in kinds)
+    if walls and any(leaf_matrix.any_matrix(setting) for setting in settings):
+        return "a matrix mixes the coordinates, and walls reflect one at a time; give a diagonal, or use `LogPositive`"
+    return None

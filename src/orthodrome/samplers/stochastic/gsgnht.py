@@ -1,0 +1,158 @@
+"""Geodesic stochastic gradient Nose-Hoover thermostat (Liu, Zhu & Song 2016, Algorithm 2; errata 003-6, c-4, c-9).
+
+As SGGMC, but the friction xi is a variable that warms up when the chain is hot, and so makes up for gradient noise of
+unknown (but constant and isotropic) V:
+
+    dv = P(x) [grad log pi_H dt - xi v dt + N(0, 2 C dt)],     d xi = (v.v/m - 1) dt / mass,
+
+m the dimension of the manifold. In equilibrium xi is normal about C (plus h V / 2) with the variance 1/(mass m). A
+includes the thermostat, whose rate is constant along a geodesic; B is exp(-xi h). With a step eps_i and m_i numbers
+per leaf,
+
+    d xi = sum_i eps_i (v_i.v_i - m_i) / (mass m),
+
+which is what keeps the law right when the steps differ (erratum c-9). The thermostat takes about mass xi / (v.v/m -
+1) units of time to adapt: where steps are tiny, a small `thermostat_mass` lets it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.dynamics.phase as stochastic
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics import splitting
+from orthodrome.dynamics.leapfrog import largest_step
+from orthodrome.dynamics.words import follow, word_problem
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.linear.noise import duration
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.product import per_leaf
+from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
+
+
+class GSGNHTState(NamedTuple):
+    """Position, velocity, thermostat, and what the estimator remembers."""
+
+    position: Tree
+    velocity: Tree
+    thermostat: Array
+    memory: Any
+
+
+class GSGNHTInfo(NamedTuple):
+    """What one transition did; `thermostat` is xi, the rest as in `SGGMCInfo`."""
+
+    lp: Array
+    temperature: Array
+    step_size: Array
+    clipped: Array
+    diverging: Array
+    thermostat: Array
+
+
+@pytree
+class GSGNHT(StochasticSampler):
+    """A thermostat along geodesics with stochastic gradients, on any manifold.
+
+    friction: C, what the noise is injected for, and where the thermostat starts; None: learnt in warm-up. With one per
+        leaf (C_i, of mean C) leaf i has the friction xi C_i / C, and counts with that factor in d xi
+    thermostat_mass: how slowly xi moves; 1 is the paper's (with a learnt friction: in units of 1/C^2)
+    gradient, step_size, num_steps, order (over A, B and O), reuse_batch: as in `SGGMC`
+    """
+
+    letters: ClassVar[str] = "ABO"
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    friction: Any = None
+    num_steps: int = static(default=1)
+    order: str = static(default="ABOBA")
+    thermostat_mass: Any = 1.0
+    reuse_batch: bool = static(default=False)
+    compiled: bool = static(default=True)
+
+    @property
+    def untuned(self) -> bool:
+        """Step and friction are learnt."""
+        return self.step_size is None or self.friction is None
+
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        return word_problem(self.order, self.letters) or stochastic.friction_problem(self.friction, matrix=False)
+
+    def init(self, position: Tree, key: Array | None = None) -> GSGNHTState:
+        """At an embedded position, with a random velocity; the thermostat at the friction."""
+        velocity = stochastic.first_velocity(self.manifold, position, key)
+        return GSGNHTState(
+            position, velocity, stochastic.mean_friction(self.friction, position), self.gradient.init(position)
+        )
+
+    def step(self, key: Array, state: GSGNHTState) -> tuple[GSGNHTState, GSGNHTInfo]:
+        """`num_steps` words."""
+        word_key, batch_key = jax.random.split(key)
+        manifold = self.manifold
+        h = steps.per_leaf(self.step_size, state.position)
+        friction = stochastic.friction_tree(self.friction, state.position)
+        mean = stochastic.mean_friction(self.friction, state.position)
+        share_of = jax.tree.map(lambda c: c / mean.astype(c.dtype), friction)
+
+        def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
+            x, v, xi, part = phase.position, phase.velocity, phase.thermostat, splitting.times(h, share)
+            if name == "A":
+                xi = xi + self._heat(x, v, jax.tree.map(lambda r, s: r * duration(s), share_of, part))
+                x, v = splitting.flow(manifold, x, v, part)
+            elif name == "B":
+                v = splitting.damp(manifold, x, v, jax.tree.map(lambda r: r * xi.astype(r.dtype), share_of), part)
+            else:
+                own, noise_key = jax.random.split(key)
+                return stochastic.kicked(
+                    self.gradient,
+                    jax.random.clone(batch_key) if self.reuse_batch else own,
+                    noise_key,
+                    phase,
+                    friction,
+                    part,
+                )
+            return phase._replace(position=x, velocity=v, thermostat=xi)
+
+        begun = stochastic.begin(state, state.thermostat)
+        end, refused = stochastic.settled(begun, follow(self.order, self.num_steps, letter, word_key, begun))
+        heat = stochastic.temperature(manifold, end.position, end.velocity)
+        info = GSGNHTInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused, end.thermostat)
+        return GSGNHTState(end.position, end.velocity, end.thermostat, end.memory), info
+
+    def _heat(self, x: Tree, v: Tree, times: Tree) -> Array:
+        """sum_i eps_i (v_i.v_i - m_i) / (mass m)."""
+
+        def leaf(m: Manifold, a: Array, w: Array, t: Array) -> Array:
+            return jnp.sum(t * w**2) - jnp.mean(t) * m.dimension(a)
+
+        dtype = trees.real_dtype(x)
+        heats = [jnp.asarray(heat, dtype) for heat in jax.tree.leaves(per_leaf(self.manifold, leaf, x, v, times))]
+        return sum(heats) / (self.thermostat_mass * max(1, self.manifold.dimension(x)))
+
+    def restarted(self, state: GSGNHTState) -> GSGNHTState:
+        """The thermostat back at the friction, which a change of settings has moved."""
+        return state._replace(thermostat=stochastic.mean_friction(self.friction, state.position))
+
+    def bears_noise(self, told: bool) -> bool:
+        """The thermostat makes up for the gradient's noise, told or not."""
+        return True
+
+    def tuned(self, measured: Measured) -> GSGNHT:
+        """As `SGGMC`; the thermostat as fast as the friction."""
+        weakest, _ = stochastic.friction_range(self.friction, measured.units)
+        step = measured.in_units(measured.second_order(SECOND, weakest))
+        tuned = replace(self, step_size=step) if self.step_size is None else self
+        if self.friction is not None:
+            return tuned
+        mean = stochastic.mean_friction(measured.frictions(), measured.units)
+        return replace(tuned, friction=measured.frictions(), thermostat_mass=self.thermostat_mass / mean**2)

@@ -1,0 +1,144 @@
+"""Stochastic gradient Fisher scoring (Ahn, Korattikara & Welling 2012).
+
+    x <- x + P (g + N(0, 4 B / h)),     P = 2 (V + I + 4 B / h)^-1
+
+where V is the covariance of the gradient's error and I the information of all data. In their notation V + I = gamma
+N I_1 with gamma = (n + N) / n. Near a posterior that is normal with precision I the step is exact at any h:
+
+    (1 - P I) I^-1 (1 - I P) + P (V + 4 B / h) P = I^-1,
+
+so large steps are sound where the posterior is nearly normal, and for small steps it is Langevin dynamics with D =
+B^-1 / 2, whatever the posterior (Ma, Chen & Fox 2015, section 3.1: the minibatch's noise is part of the noise that
+is wanted). Needs an estimator that knows V: `Minibatch(..., noise=EmpiricalFisher(...))`; its form (scalar,
+diagonal, full) is that of P.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.linear.leaf_matrix as leaf_matrix
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import FlatInfo, moved
+from orthodrome.dynamics.langevin import LangevinState
+from orthodrome.dynamics.leapfrog import largest_step
+from orthodrome.dynamics.momentum import size
+from orthodrome.errors import BadInput
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.gradients.minibatch import Minibatch
+from orthodrome.linear import steps
+from orthodrome.linear.leaf_matrix import LeafMatrix
+from orthodrome.linear.noise import FullNoise, LowRankNoise, dense, spread
+from orthodrome.samplers.stochastic.flat import FlatSampler
+from orthodrome.samplers.stochastic.tunable import Measured
+
+LONG = 0.5
+"""How much of the way to the mode one learnt step may go."""
+
+
+@pytree
+class SGFS(FlatSampler):
+    """Langevin dynamics preconditioned by the information, right at large steps for nearly normal posteriors.
+
+    gradient: an estimator that knows V
+    step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
+    injected: B; a number, an array of the leaf's shape, or a `LeafMatrix`; None: V + I
+    information: I, in the same forms; None: from V, with the sizes of batch and data (of a `Minibatch`)
+    """
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    injected: Any = None
+    information: Any = None
+    compiled: bool = static(default=True)
+
+    @property
+    def matrices(self) -> tuple[Any, ...]:
+        """B and I."""
+        return self.injected, self.information
+
+    @property
+    def learns_units(self) -> bool:
+        """Its metric is B."""
+        return False
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """B^-1."""
+        return leaf_matrix.over(leaf_matrix.inverse, self._injected(self._total(estimate.noise, position), position))
+
+    def bears_noise(self, told: bool) -> bool:
+        """V is a part of the noise that it wants."""
+        return True
+
+    def tuned(self, measured: Measured) -> SGFS:
+        """P L is at most LONG: for a normal posterior any step is right, for others it is their curvature that errs."""
+        return replace(self, step_size=2 * LONG / jnp.maximum(measured.curvature, 1e-3))
+
+    def init(self, position: Tree, key: Array | None = None) -> LangevinState:
+        """The state at a position."""
+        return LangevinState(position, self.gradient.init(position))
+
+    def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
+        """The box of Ahn et al."""
+        gradient_key, noise_key = jax.random.split(key)
+        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
+        total = self._total(estimate.noise, x)
+        extra = leaf_matrix.over(lambda b, s: leaf_matrix.scaled(4 / s, b), self._injected(total, x), h)
+        noise = leaf_matrix.over(
+            lambda b, n: leaf_matrix.times(leaf_matrix.root(b), n), extra, trees.normal_like(noise_key, x)
+        )
+        precision = jax.tree.map(
+            lambda a, b, g: leaf_matrix.scaled(0.5, _sum(a, b, g)), total, extra, x, is_leaf=leaf_matrix.is_matrix
+        )
+        change = leaf_matrix.over(leaf_matrix.solve, precision, trees.add(estimate.gradient, noise))
+        temperature = trees.dot(change, leaf_matrix.over(leaf_matrix.times, precision, change)) / (2 * size(x))
+        info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), jnp.zeros((), bool))
+        return LangevinState(moved(self.manifold, x, change), memory), info
+
+    def _injected(self, total: Tree, x: Tree) -> Tree:
+        """B."""
+        return total if self.injected is None else leaf_matrix.spread(self.injected, x)
+
+    def _total(self, noise: Any, x: Tree) -> Tree:
+        """V + I."""
+        if noise is None:
+            raise BadInput("SGFS needs the noise of the gradient; use Minibatch(..., noise=EmpiricalFisher())")
+        entries = [
+            LeafMatrix(dense(v, a)) if _is_full(v) else v
+            for v, a in zip(spread(noise, x), jax.tree.leaves(x), strict=True)
+        ]
+        v = jax.tree.unflatten(jax.tree.structure(x), entries)
+        if self.information is None:
+            share = information_share(self.gradient)
+            return leaf_matrix.over(lambda entry: leaf_matrix.scaled(1 + share, entry), v)
+        known = leaf_matrix.spread(self.information, x)
+        return jax.tree.map(_sum, v, known, x, is_leaf=leaf_matrix.is_matrix)
+
+
+def information_share(gradient: Any) -> float:
+    """I / V: V = (N^2 / n) (1 - n / N) Cov without replacement, and I = N Cov."""
+    if not isinstance(gradient, Minibatch):
+        raise BadInput(
+            f"SGFS cannot tell the information from the noise of {type(gradient).__name__}; give `information`"
+        )
+    share = gradient.batch_size / gradient.target.num_data
+    return share if gradient.replace else share / (1 - share)
+
+
+def _is_full(v: Any) -> bool:
+    return isinstance(v, FullNoise | LowRankNoise)
+
+
+def _sum(a: Any, b: Any, like: Array) -> Any:
+    """a + b, as a matrix if either is one."""
+    if not (leaf_matrix.is_matrix(a) or leaf_matrix.is_matrix(b)):
+        return a + b
+    full = lambda m: m.matrix if leaf_matrix.is_matrix(m) else jnp.diag(jnp.broadcast_to(m, like.shape).ravel())
+    return LeafMatrix(full(a) + full(b))

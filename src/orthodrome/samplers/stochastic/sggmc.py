@@ -1,0 +1,138 @@
+"""Stochastic gradient geodesic Monte Carlo (Liu, Zhu & Song 2016, Algorithm 1, with errata 000-9, 003-1 and c-3).
+
+Langevin dynamics on a manifold, with friction C and a gradient whose error has the covariance V(x):
+
+    dx = v dt along geodesics,     dv = P(x) [grad log pi_H dt - C v dt + N(0, 2 C dt)],
+
+in the order ABOBA: half a geodesic flow (A), half of the friction (B), the gradient with the noise that V leaves to
+inject (O), and back. `order` spells other words over A, B, O, K and U (see `splitting`); what the molecular-dynamics
+literature calls BAOAB is KAUAK here. There is no Metropolis test: the law has a bias of O(h^2). Only O makes up for
+V: with K the gradient's noise stays in the chain.
+
+Each kick draws its own batch. With `reuse_batch` one batch serves all of the inner steps, as the paper has it; its
+error is then the same in all of them and heats the chain about `num_steps` times as much.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+from jax import Array
+
+import orthodrome.dynamics.phase as stochastic
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics import splitting
+from orthodrome.dynamics.leapfrog import largest_step
+from orthodrome.dynamics.words import follow, word_problem
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
+
+
+class SGGMCState(NamedTuple):
+    """Position, velocity, and what the estimator remembers."""
+
+    position: Tree
+    velocity: Tree
+    memory: Any
+
+
+class SGGMCInfo(NamedTuple):
+    """What one transition did.
+
+    lp: the estimated log density at the last kick
+    temperature: v.v/m, to be judged by the scheme's own (`expected_temperature`)
+    clipped: whether V was more than the friction can make up for
+    diverging: whether the move was refused because it left the numbers
+    """
+
+    lp: Array
+    temperature: Array
+    step_size: Array
+    clipped: Array
+    diverging: Array
+
+
+@pytree
+class SGGMC(StochasticSampler):
+    """Langevin dynamics along geodesics with stochastic gradients, on any manifold.
+
+    gradient: any estimator
+    step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
+    friction: C; a number, a tree with one per leaf, or a `MatrixFriction` per leaf; None: learnt in warm-up
+    num_steps: L, the words in one transition
+    order: the word
+    """
+
+    letters: ClassVar[str] = "ABOKU"
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    friction: Any = None
+    num_steps: int = static(default=1)
+    order: str = static(default="ABOBA")
+    reuse_batch: bool = static(default=False)
+    compiled: bool = static(default=True)
+
+    @property
+    def untuned(self) -> bool:
+        """Step and friction are learnt."""
+        return self.step_size is None or self.friction is None
+
+    def problem(self) -> str | None:
+        """What the doors should refuse."""
+        return word_problem(self.order, self.letters) or stochastic.friction_problem(self.friction)
+
+    def init(self, position: Tree, key: Array | None = None) -> SGGMCState:
+        """At an embedded position, with a random velocity."""
+        velocity = stochastic.first_velocity(self.manifold, position, key)
+        return SGGMCState(position, velocity, self.gradient.init(position))
+
+    def step(self, key: Array, state: SGGMCState) -> tuple[SGGMCState, SGGMCInfo]:
+        """`num_steps` words."""
+        word_key, batch_key = jax.random.split(key)
+        manifold = self.manifold
+        h = steps.per_leaf(self.step_size, state.position)
+        friction = stochastic.friction_tree(self.friction, state.position)
+
+        def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
+            x, v, part = phase.position, phase.velocity, splitting.times(h, share)
+            if name == "A":
+                x, v = splitting.flow(manifold, x, v, part)
+            elif name == "B":
+                v = splitting.damp(manifold, x, v, friction, part)
+            elif name == "U":
+                v = splitting.thermalise(key, manifold, x, v, friction, part)
+            else:
+                own, noise_key = jax.random.split(key)
+                batch = jax.random.clone(batch_key) if self.reuse_batch else own
+                return stochastic.kicked(
+                    self.gradient, batch, noise_key if name == "O" else None, phase, friction, part
+                )
+            return phase._replace(position=x, velocity=v)
+
+        begun = stochastic.begin(state)
+        end, refused = stochastic.settled(begun, follow(self.order, self.num_steps, letter, word_key, begun))
+        heat = stochastic.temperature(manifold, end.position, end.velocity)
+        info = SGGMCInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused)
+        return SGGMCState(end.position, end.velocity, end.memory), info
+
+    def expected_temperature(self, position: Tree) -> Array:
+        """The scheme's own v.v/m (erratum c-10)."""
+        return stochastic.expected_temperature(self.order, self.step_size, self.friction, position)
+
+    def bears_noise(self, told: bool) -> bool:
+        """Only O makes up for it."""
+        return told and "O" in self.order
+
+    def tuned(self, measured: Measured) -> SGGMC:
+        """A friction of sqrt(L), and the step that it allows."""
+        weakest, _ = stochastic.friction_range(self.friction, measured.units)
+        step = measured.in_units(measured.second_order(SECOND, weakest))
+        return replace(
+            self,
+            step_size=step if self.step_size is None else self.step_size,
+            friction=measured.frictions() if self.friction is None else self.friction,
+        )

@@ -1,0 +1,135 @@
+"""Stochastic gradient Hamiltonian Monte Carlo (Chen, Fox & Guestrin 2014; Eq. 12 of Ma, Chen & Fox 2015).
+
+    r <- r + h g - h C M^-1 r + N(0, h (2 C - h V))
+    x <- x + h M^-1 r
+
+with the new r in the second line (erratum 004-12). The recipe with z = (x, r), H = U + r' M^-1 r / 2, D = diag(0,
+C) and Q = ((0, -I), (I, 0)). Without the friction C the minibatch's noise heats the momentum without end (the naive
+sampler of Eq. 11); C must be at least h V / 2 (erratum 004-7), and where it is less the noise is clipped and
+`clipped` says so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.linear.leaf_matrix as leaf_matrix
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import FlatInfo, bounced
+from orthodrome.dynamics.leapfrog import largest_step
+from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.dynamics.phase import friction_problem, friction_range
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.linear.noise import MatrixFriction, injected_noise
+from orthodrome.samplers.stochastic.flat import FlatSampler
+from orthodrome.samplers.stochastic.tunable import EULER, Measured
+
+
+@pytree
+class SGHMC(FlatSampler):
+    """Second-order Langevin dynamics on flat spaces.
+
+    gradient: an estimator
+    step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
+    friction: C; a number, an array of the leaf's shape, or a `MatrixFriction`; one for all leaves or one per leaf;
+        None: learnt together with the step, 1 beside a step that is set
+    mass: M; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf; None: 1,
+        and a step that is learnt is learnt for every element
+    refresh_every: so many transitions after which the momentum is drawn anew; None: never
+    """
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    friction: Any = None
+    mass: Any = None
+    refresh_every: int | None = static(default=None)
+    compiled: bool = static(default=True)
+
+    @property
+    def matrices(self) -> tuple[Any, ...]:
+        """C and M."""
+        return self.friction, self.mass
+
+    def problem(self) -> str | None:
+        """Settings that cannot be."""
+        return friction_problem(self.friction)
+
+    @property
+    def learns_units(self) -> bool:
+        """Without an M."""
+        return self.mass is None
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """M^-1."""
+        return leaf_matrix.over(leaf_matrix.inverse, leaf_matrix.spread(self.mass, position))
+
+    def tuned(self, measured: Measured) -> SGHMC:
+        """A friction of sqrt(L), in the units of the leaves or sqrt(L) M, and the step that it allows."""
+        if self.learns_units:
+            weakest, strongest = friction_range(self.friction, measured.units)
+            step = measured.in_units(measured.second_order(EULER, weakest, strongest))
+            friction = measured.frictions()
+        else:
+            rate = self._rate(measured.units)
+            step = measured.second_order(EULER, rate, rate)
+            friction = jax.tree.map(partial(_friction_for, measured.rate), self.mass, is_leaf=leaf_matrix.is_matrix)
+        return replace(self, step_size=step, friction=friction if self.friction is None else self.friction)
+
+    def _rate(self, like: Tree) -> Array | None:
+        """The mean of C M^-1, if C is set."""
+        if self.friction is None:
+            return None
+        friction, mass = (leaf_matrix.spread(matrix, like) for matrix in (self.friction, self.mass))
+        return leaf_matrix.mean_diagonal(friction, like) / leaf_matrix.mean_diagonal(mass, like)
+
+    def expected_temperature(self, position: Tree) -> Array:
+        """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
+        c, m = (leaf_matrix.over(leaf_matrix.diagonal, a, position) for a in self._matrices(position))
+        h = steps.per_leaf(self.step_size, position)
+        own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
+        return jax.tree.reduce(jnp.add, own) / size(position)
+
+    def init(self, position: Tree, key: Array | None = None) -> MomentumState:
+        """The state at a position, with a random momentum (at rest without a key)."""
+        r = self._scaled(first_momentum(key, position))
+        return MomentumState(position, r, self.gradient.init(position), no_count())
+
+    def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
+        """Eq. (12), the momentum first."""
+        gradient_key, noise_key, momentum_key = jax.random.split(key, 3)
+        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        friction, mass = self._matrices(x)
+        draw = lambda k: self._scaled(trees.normal_like(k, x))
+        r = refreshed(momentum_key, self.refresh_every, state.transitions, state.momentum, draw)
+        estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
+        noise, clipped = injected_noise(noise_key, h, friction, estimate.noise, x)
+        drag = leaf_matrix.over(leaf_matrix.damped, friction, h, leaf_matrix.over(leaf_matrix.solve, mass, r))
+        r = jax.tree.map(lambda r, s, g, d, w: r + s * g - d + w, r, h, estimate.gradient, drag, noise)
+        velocity = leaf_matrix.over(leaf_matrix.solve, mass, r)
+        temperature = trees.dot(r, velocity) / size(x)
+        x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
+        info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
+        return MomentumState(x, r, memory, state.transitions + 1), info
+
+    def _matrices(self, like: Tree) -> tuple[Tree, Tree]:
+        """C and M, one per leaf."""
+        unset = leaf_matrix.one_if_none
+        return leaf_matrix.spread(unset(self.friction), like), leaf_matrix.spread(unset(self.mass), like)
+
+    def _scaled(self, normals: Tree) -> Tree:
+        """Momenta of N(0, M) from standard normals."""
+        _, mass = self._matrices(normals)
+        return leaf_matrix.over(lambda m, n: leaf_matrix.times(leaf_matrix.root(m), n), mass, normals)
+
+
+def _friction_for(rate: Array, mass: Any) -> Any:
+    """rate M."""
+    return MatrixFriction(rate * mass.matrix) if leaf_matrix.is_matrix(mass) else rate * jnp.asarray(mass, rate.dtype)

@@ -1,0 +1,75 @@
+"""Stochastic gradient Langevin dynamics (Welling & Teh 2011; Eq. 13 of Ma, Chen & Fox 2015).
+
+    x <- x + h D g + N(0, h (2 D - h D V D))
+
+The recipe with z = x, a constant D and Q = 0. g is the gradient of the log density from a minibatch; V, if the
+estimator knows it, is taken out of the noise (Eq. 9). On `Positive` the step is reflected. The bias is of order h.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.linear.leaf_matrix as leaf_matrix
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import FlatInfo
+from orthodrome.dynamics.langevin import LangevinState, langevin_step
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.samplers.stochastic.flat import FlatSampler
+from orthodrome.samplers.stochastic.tunable import Measured
+
+
+@pytree
+class SGLD(FlatSampler):
+    """Langevin dynamics on flat spaces.
+
+    gradient: an estimator
+    step_size: epsilon in Ma et al. (half that of Welling & Teh); a number, or a tree with one per leaf or element;
+        None: learnt in warm-up
+    preconditioner: D; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf;
+        None: 1, and a step that is learnt is learnt for every element
+    """
+
+    gradient: GradientEstimator
+    step_size: Any = None
+    preconditioner: Any = None
+    compiled: bool = static(default=True)
+
+    @property
+    def matrices(self) -> tuple[Any, ...]:
+        """D."""
+        return (self.preconditioner,)
+
+    @property
+    def learns_units(self) -> bool:
+        """Without a D."""
+        return self.preconditioner is None
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """D."""
+        return leaf_matrix.spread(self.preconditioner, position)
+
+    def tuned(self, measured: Measured) -> SGLD:
+        """One step for a D that is set; without it the squares of the units are in the step."""
+        step = measured.first_order()
+        squares = lambda u: step.astype(u.dtype) * u**2
+        return replace(self, step_size=jax.tree.map(squares, measured.units) if self.learns_units else step)
+
+    def init(self, position: Tree, key: Array | None = None) -> LangevinState:
+        """The state at a position."""
+        return LangevinState(position, self.gradient.init(position))
+
+    def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
+        """Eq. (13), with the noise of Eq. (9)."""
+        gradient_key, noise_key = jax.random.split(key)
+        x = state.position
+        estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
+        diffusion = leaf_matrix.spread(leaf_matrix.one_if_none(self.preconditioner), x)
+        nothing = jax.tree.map(jnp.zeros_like, x)
+        x, info = langevin_step(noise_key, self.manifold, x, estimate, diffusion, nothing, self.step_size)
+        return LangevinState(x, memory), info

@@ -1,0 +1,84 @@
+"""Stochastic gradient Riemannian Hamiltonian Monte Carlo (Ma, Chen & Fox 2015, Algorithm 1).
+
+With any root S(x) of the inverse metric, S S' = G^-1,
+
+    r <- r + h [S' g + div S' - S'S r] + S' N(0, h (2 - h V)),     (div S')_i = sum_j d_j S_ji
+    x <- x + h S r
+
+with the new r in the second line (erratum 004-12). The recipe with z = (x, r), H = U + r.r / 2, D = diag(0, S'S)
+and Q = ((0, -S), (S', 0)); with a symmetric S it is the paper's. Algorithm 1 has the right signs, Eq. (17) has two
+wrong ones (erratum 004-3). Without div S' it is the naive sampler of Eq. (16), which does not keep the law. As the
+noise of the gradient comes in through S', what is left to add does too, and the clipping does not depend on the
+metric.
+
+For the Fisher metric the paper calls it SGRHMC, for any other positive definite G gSGRHMC.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.linear.leaf_matrix as leaf_matrix
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import FlatInfo, bounced
+from orthodrome.dynamics.leapfrog import largest_step
+from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import steps
+from orthodrome.linear.noise import injected_noise
+from orthodrome.metrics.inverse_metric import PositionMetric
+from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
+from orthodrome.samplers.stochastic.tunable import EULER, Measured
+
+
+@pytree
+class SGRHMC(MetricSampler):
+    """Hamiltonian dynamics with a metric and friction, on flat coordinates.
+
+    gradient: an estimator
+    metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
+    step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
+    refresh_every: so many transitions after which the momentum is drawn anew; None: never
+    """
+
+    gradient: GradientEstimator
+    metric: PositionMetric
+    step_size: Any = None
+    refresh_every: int | None = static(default=None)
+    compiled: bool = static(default=True)
+
+    def tuned(self, measured: Measured) -> SGRHMC:
+        """One step; friction and noise both come in through the metric, which so cancels from the heat h V / 2."""
+        by_noise = 2 * measured.share / jnp.maximum(measured.raw_noise, 1e-30)
+        stable = EULER / jnp.maximum(measured.rate, measured.stretch)
+        return replace(self, step_size=jnp.minimum(stable, by_noise))
+
+    def init(self, position: Tree, key: Array | None = None) -> MomentumState:
+        """The state at a position, with a random momentum (at rest without a key)."""
+        return MomentumState(position, first_momentum(key, position), self.gradient.init(position), no_count())
+
+    def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
+        """Algorithm 1, the momentum first."""
+        gradient_key, noise_key, probe_key, momentum_key = jax.random.split(key, 4)
+        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        draw = lambda k: trees.normal_like(k, x)
+        r = refreshed(momentum_key, self.refresh_every, state.transitions, state.momentum, draw)
+        estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
+        S = self.metric.root(x, estimate)
+        correction = self.metric.root_divergence(probe_key, x, estimate)
+        noise, clipped = injected_noise(noise_key, h, 1.0, estimate.noise, x)
+        velocity = leaf_matrix.over(leaf_matrix.times, S, r)
+        push = jax.tree.map(lambda s, g, v, w: s * (g - v) + w, h, estimate.gradient, velocity, noise)
+        push = leaf_matrix.over(leaf_matrix.transposed, S, push)
+        r = jax.tree.map(lambda r, p, s, c: r + p + s * c, r, push, h, correction)
+        temperature = trees.dot(r, r) / size(x)
+        velocity = leaf_matrix.over(leaf_matrix.times, S, r)
+        x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
+        info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
+        return MomentumState(x, r, memory, state.transitions + 1), info

@@ -1,0 +1,57 @@
+"""Stochastic gradient Riemannian Langevin dynamics (Patterson & Teh 2013; Eq. 14 of Ma, Chen & Fox 2015).
+
+    x <- x + h [D(x) g + Gamma(x)] + N(0, h (2 D - h D V D)),     D = G^-1,   Gamma_i = sum_j d_j D_ij
+
+The recipe with z = x, D = G^-1(x) and Q = 0. The printed Eq. (14) has Gamma with the wrong sign (erratum 004-2): on
+Gamma(a), with D = x, the drift must be a - x. On `Positive` the step is reflected, which with D = diag(x) is the
+sampler of Patterson & Teh for the expanded-mean form of a simplex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax import Array
+
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.dynamics.flat import FlatInfo
+from orthodrome.dynamics.langevin import LangevinState, langevin_step
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.metrics.inverse_metric import PositionMetric
+from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
+from orthodrome.samplers.stochastic.tunable import Measured
+
+
+@pytree
+class SGRLD(MetricSampler):
+    """Langevin dynamics with a metric, on flat coordinates.
+
+    gradient: an estimator
+    metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
+    step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
+    """
+
+    gradient: GradientEstimator
+    metric: PositionMetric
+    step_size: Any = None
+    compiled: bool = static(default=True)
+
+    def tuned(self, measured: Measured) -> SGRLD:
+        """One step."""
+        return replace(self, step_size=measured.first_order())
+
+    def init(self, position: Tree, key: Array | None = None) -> LangevinState:
+        """The state at a position."""
+        return LangevinState(position, self.gradient.init(position))
+
+    def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
+        """Eq. (14) with the right sign, and the noise of Eq. (9)."""
+        gradient_key, noise_key, probe_key = jax.random.split(key, 3)
+        x = state.position
+        estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
+        diffusion = self.metric.inverse(x, estimate)
+        correction = self.metric.inverse_divergence(probe_key, x, estimate)
+        x, info = langevin_step(noise_key, self.manifold, x, estimate, diffusion, correction, self.step_size)
+        return LangevinState(x, memory), info

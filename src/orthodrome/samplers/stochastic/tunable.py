@@ -1,0 +1,112 @@
+"""The contract of `StochasticAdapted`: what a sampler with stochastic gradients answers, and what it is told.
+
+With the curvature L and the gradient's noise V, both in units in which the law is about round, a step must be short
+for two reasons: the integrator errs by some power of it, and the noise heats. Of second-order dynamics with the
+friction C (in these units; C = sqrt(L) unless set) the step a, and of first-order dynamics the step b, are
+
+    a = min( stable / sqrt(L), stable / C, 2 s C / V ),          b = min( FIRST / L, 2 s / V ),
+
+where s is the rise of the temperature that is allowed. `stable` is SECOND for symmetric words, whose bias is of order
+a^2, and EULER for the schemes of order a.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.core import trees
+from orthodrome.core.types import Tree
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.manifolds.manifold import Manifold
+
+SECOND, EULER, FIRST = 0.4, 0.1, 0.1
+
+
+class Measured(NamedTuple):
+    """What the warm-up has measured so far.
+
+    units: of each leaf, or element of a flat leaf; most: the longest step of each leaf
+    share: s, by how much the noise may heat
+    curvature, noise: L and V in these units, or in those of the sampler's own metric
+    raw_noise: V without units; stretch: the largest diagonal entry of the inverse of that metric
+    """
+
+    units: Tree
+    most: Tree
+    share: Array
+    curvature: Array
+    noise: Array
+    raw_noise: Array
+    stretch: Array
+
+    @property
+    def rate(self) -> Array:
+        """sqrt(L): the frequency, and the friction that goes with it."""
+        return jnp.sqrt(self.curvature)
+
+    def second_order(self, stable: float, weakest: Any = None, strongest: Any = None) -> Array:
+        """a, with frictions between the two (in the units of the measurement) if they are set."""
+        weakest = self.rate if weakest is None else weakest
+        strongest = self.rate if strongest is None else strongest
+        by_noise = 2 * self.share * weakest / jnp.maximum(self.noise, 1e-30)
+        return jnp.minimum(jnp.minimum(stable / self.rate, stable / strongest), by_noise)
+
+    def first_order(self) -> Array:
+        """b."""
+        return jnp.minimum(FIRST / self.curvature, 2 * self.share / jnp.maximum(self.noise, 1e-30))
+
+    def in_units(self, step: Array) -> Tree:
+        """The steps of the leaves, none beyond the longest."""
+        bounded = lambda u, m: jnp.minimum(step.astype(u.dtype) * u, jnp.asarray(m, u.dtype))
+        return jax.tree.map(bounded, self.units, self.most)
+
+    def frictions(self) -> Tree:
+        """sqrt(L) in the units of each leaf."""
+        return jax.tree.map(lambda u: self.rate.astype(u.dtype) / u, self.units)
+
+
+class StochasticSampler(abc.ABC):
+    """A sampler with stochastic gradients; `sample` tunes it where something is left unset."""
+
+    gradient: GradientEstimator
+    step_size: Any
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    @property
+    def untuned(self) -> bool:
+        """Whether something is left to be learnt."""
+        return self.step_size is None
+
+    @property
+    def learns_units(self) -> bool:
+        """Whether it wants the units of the leaves; else it has a metric of its own."""
+        return True
+
+    @abc.abstractmethod
+    def tuned(self, measured: Measured) -> Any:
+        """With what was learnt, where nothing was set."""
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """Its own metric's inverse, if it does not learn units; one entry per leaf (see `leaf_matrix`)."""
+        raise NotImplementedError
+
+    def bears_noise(self, told: bool) -> bool:
+        """Whether it makes up for the gradient's noise, given whether the estimator tells V."""
+        return told
+
+    def restarted(self, state: Any) -> Any:
+        """The state without what a change of settings makes stale."""
+        return state
+
+    def expected_temperature(self, position: Tree) -> Array:
+        """The scheme's own temperature, with exact gradients."""
+        return jnp.ones((), trees.real_dtype(position))

@@ -1,0 +1,1 @@
+"""Draws, states and checkpoints, in memory and on disk: one format for every run."""

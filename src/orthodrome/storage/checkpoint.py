@@ -1,0 +1,179 @@
+"""Checkpoints: after any kill, a run goes on from its last commit and ends in the same draws.
+
+    folder/commit.json      what is committed: counts, the number of the state file, the fingerprint
+    folder/state-7.npz      the state of all chains, the last warm-up state, and the draws that fill no block yet
+    folder/draws.zarr       the draws, in blocks that are written once (see `store`)
+
+A commit settles the blocks, then the state file, then replaces commit.json: until that last stroke the previous
+commit is whole, so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from orthodrome.errors import CheckpointError
+from orthodrome.storage import files
+from orthodrome.storage.draws import Arrays
+from orthodrome.storage.fingerprint import Fingerprint, differences
+from orthodrome.storage.zarr import DiskDraws
+
+COST_SHARE = 0.03
+"""Commits may take this share of the time, whatever the interval asked for."""
+
+
+class Standing(NamedTuple):
+    """Where a run stands.
+
+    phase: "warmup" or "draws"; done: its draws so far; state: of all chains
+    tuned: the last state of the warm-up, from which the tuned sampler is made again (None before)
+    """
+
+    phase: str
+    done: int
+    state: Any
+    tuned: Any = None
+
+
+class Checkpoint:
+    """A folder of commits, and the draws that belong to them."""
+
+    def __init__(self, folder: Path, every: float, fingerprint: Fingerprint, draws: DiskDraws) -> None:
+        self.folder, self.every, self.fingerprint, self.draws = folder, every, fingerprint, draws
+        self.number, self.finished = 0, ""
+        self.last, self.cost = time.monotonic(), 0.0
+
+    def due(self) -> bool:
+        """Whether the interval is over and commits have not cost too much."""
+        return time.monotonic() - self.last >= max(self.every, self.cost / COST_SHARE)
+
+    def commit(self, standing: Standing, finished: str = "") -> None:
+        """Make everything up to here survive."""
+        began = time.monotonic()
+        try:
+            self._write(standing, finished)
+        except OSError as error:
+            raise CheckpointError(self._failure(error)) from error
+        self.last = time.monotonic()
+        self.cost = self.last - began
+
+    def _write(self, standing: Standing, finished: str) -> None:
+        self.draws.settle()
+        name, previous = f"state-{self.number + 1}.npz", f"state-{self.number}.npz"
+        arrays = {**flat("state", standing.state), **flat("tuned", standing.tuned)}
+        for phase in self.draws.count:
+            arrays |= {f"waiting/{phase}/{key}": values for key, values in self.draws.waiting(phase).items()}
+        files.write_arrays(self.folder / name, arrays)
+        content = {
+            "format": 1,
+            "phase": standing.phase,
+            "done": standing.done,
+            "tuned": standing.tuned is not None,
+            "counts": self.draws.count,
+            "rows": self.draws.rows,
+            "number": self.number + 1,
+            "finished": finished,
+            "fingerprint": self.fingerprint,
+        }
+        files.write_json(self.folder / "commit.json", content)
+        self.number += 1
+        (self.folder / previous).unlink(missing_ok=True)
+
+    def _failure(self, error: OSError) -> str:
+        kept = (
+            f"the previous checkpoint (number {self.number}) is still valid" if self.number else "nothing was saved yet"
+        )
+        return (
+            f"could not write the checkpoint in {self.folder}: {error.strerror or error}; {kept}: make room (or the "
+            "folder writable) and call `sample` again with the same `checkpoint`"
+        )
+
+    def resume(self, warm_template: Any, inner: Any) -> Standing | None:
+        """The standing of the last commit, or None if there is none.
+
+        `warm_template` is a fresh state; `inner(state)` gives the state of the draws from one of the warm-up.
+        """
+        commit = read_commit(self.folder)
+        if commit is None:
+            return None
+        if found := differences(commit["fingerprint"], self.fingerprint):
+            raise CheckpointError(
+                f"the checkpoint in {self.folder} is of another run: {'; '.join(found)}. Use the same settings to go "
+                "on, or another folder for a new run"
+            )
+        arrays = self._read_state(commit["number"])
+        self.number, self.finished = commit["number"], commit["finished"]
+        for phase, count in commit["counts"].items():
+            prefix = f"waiting/{phase}/"
+            waiting = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+            self.draws.restore(phase, count, commit["rows"], waiting)
+        self.draws.verify()
+        tuned = unflat("tuned", warm_template, arrays) if commit["tuned"] else None
+        template = warm_template if commit["phase"] == "warmup" else inner(warm_template)
+        return Standing(commit["phase"], commit["done"], unflat("state", template, arrays), tuned)
+
+    def _read_state(self, number: int) -> Arrays:
+        path = self.folder / f"state-{number}.npz"
+        try:
+            return files.read_arrays(path)
+        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+            raise CheckpointError(
+                f"{path} is missing or cut short ({error}): restore it, or start again in a new folder"
+            ) from error
+
+
+def open_folder(folder: Path) -> None:
+    """Make the folder, or say why it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write_json(folder / "writable.json", {})
+        (folder / "writable.json").unlink()
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot write checkpoints in {folder}: {error.strerror or error}; choose another folder"
+        ) from error
+
+
+def read_commit(folder: Path) -> dict[str, Any] | None:
+    """The last commit of a folder."""
+    path = folder / "commit.json"
+    if not path.exists():
+        return None
+    try:
+        commit = json.loads(path.read_text())
+        return {
+            key: commit[key]
+            for key in ("phase", "done", "tuned", "counts", "rows", "number", "finished", "fingerprint")
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"{path} is not a whole checkpoint ({type(error).__name__}: {error}): restore it, or start in a new folder"
+        ) from error
+
+
+def flat(prefix: str, tree: Any) -> Arrays:
+    """A tree as named arrays."""
+    leaves = jax.tree_util.tree_leaves_with_path(tree)
+    return {f"{prefix}{jax.tree_util.keystr(path)}": np.array(leaf) for path, leaf in leaves}
+
+
+def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
+    """The tree of the template with the saved numbers."""
+
+    def one(path: Any, leaf: Any) -> np.ndarray:
+        name, like = f"{prefix}{jax.tree_util.keystr(path)}", np.asarray(leaf)
+        saved = arrays.get(name)
+        if saved is None or saved.shape != like.shape or saved.dtype.itemsize != like.dtype.itemsize:
+            raise CheckpointError(
+                f"the checkpoint's state does not fit this run: {name} is missing or has another shape"
+            )
+        return saved.view(like.dtype) if saved.dtype.kind == "V" else saved.astype(like.dtype)
+
+    return jax.tree_util.tree_map_with_path(one, template)

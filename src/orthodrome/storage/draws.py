@@ -1,0 +1,99 @@
+"""Draws as ArviZ reads them: an `xarray.DataTree` with the groups posterior, sample_stats and their friends.
+
+Names: a parameter that is one array is called "x"; in a tree, the keys on the way to a leaf are joined with ".", so
+{"topics": ..., "noise": {"scale": ...}} gives the variables `topics` and `noise.scale`; positions in tuples and lists
+count from 0. Dimensions are (chain, draw, ...), the rest called `topics_dim_0`, ... unless `dims` names them;
+`coords` labels them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from orthodrome.core.types import Tree
+from orthodrome.errors import BadInput
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.product import per_leaf
+
+if TYPE_CHECKING:
+    import xarray
+
+Arrays = dict[str, np.ndarray]
+"""`group/variable` -> (chain, draw, ...)."""
+Dims = Mapping[str, Sequence[str]] | None
+Coords = Mapping[str, Any] | None
+
+
+def path_name(path: Any) -> str:
+    """The name of a leaf from its path in the tree."""
+    return ".".join(jax.tree_util.keystr((entry,), simple=True) for entry in path) or "x"
+
+
+def named_leaves(tree: Tree, is_leaf: Any = None) -> dict[str, Any]:
+    """name -> leaf, in the order of the tree."""
+    return {path_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree, is_leaf=is_leaf)}
+
+
+def named_info(info: Any) -> dict[str, Any]:
+    """name -> array, for the Info of a sampler (a NamedTuple, whose own fields may be trees)."""
+    return {name: leaf for name, leaf in named_leaves(info).items() if leaf is not None}
+
+
+def named_manifolds(manifold: Manifold, position: Tree) -> dict[str, str]:
+    """name -> the class of the manifold it lives on."""
+    kinds = per_leaf(manifold, lambda m, _: type(m).__name__, position)
+    return named_leaves(kinds)
+
+
+def dimension_names(name: str, ndim: int, dims: Dims = None) -> tuple[str, ...]:
+    """The names of a variable's own axes."""
+    given = tuple((dims or {}).get(name, ()))
+    if len(given) > ndim:
+        raise BadInput(f"dims[{name!r}] names {len(given)} axes, but {name} has {ndim}")
+    return given + tuple(f"{name}_dim_{i}" for i in range(len(given), ndim))
+
+
+def dataset(
+    arrays: Mapping[str, Any], dims: Dims = None, coords: Coords = None, sample_dims: Sequence[str] = ("chain", "draw")
+) -> xarray.Dataset:
+    """Named arrays with the leading axes `sample_dims` as a dataset with a label for every position."""
+    import xarray
+
+    variables, labels, lead = {}, {}, tuple(sample_dims)
+    for name, values in arrays.items():
+        own = dimension_names(name, values.ndim - len(lead), dims)
+        variables[name] = (lead + own, values)
+        for dim, size in zip(lead + own, values.shape, strict=True):
+            labels[dim] = axis_labels(dim, size, coords)
+    return xarray.Dataset(variables, coords=labels)
+
+
+def axis_labels(dim: str, size: int, coords: Coords) -> Any:
+    """The labels of an axis: the user's, or 0, 1, ..."""
+    given = (coords or {}).get(dim)
+    if given is not None and len(given) != size:
+        raise BadInput(f"coords[{dim!r}] has {len(given)} labels, but the axis has length {size}")
+    return np.arange(size) if given is None else np.asarray(given)
+
+
+def tree_of(phases: Iterable[Arrays], dims: Dims, coords: Coords, attrs: Mapping[str, Any]) -> xarray.DataTree:
+    """The draws as ArviZ reads them, from the arrays of each phase."""
+    groups: dict[str, Arrays] = {}
+    for arrays in phases:
+        for name, values in arrays.items():
+            group, variable = name.split("/")
+            groups.setdefault(group, {})[variable] = values
+    return datatree({name: dataset(found, dims, coords) for name, found in groups.items()}, attrs)
+
+
+def datatree(groups: Mapping[str, xarray.Dataset], attrs: Mapping[str, Any]) -> xarray.DataTree:
+    """The groups that are there, each with the run's attributes."""
+    import xarray
+
+    tree = xarray.DataTree.from_dict({name: group.assign_attrs(attrs) for name, group in groups.items()})
+    tree.attrs.update(attrs)
+    return tree

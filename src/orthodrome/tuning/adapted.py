@@ -1,0 +1,243 @@
+"""Tuning by itself: the step size, the units of the leaves, and the trajectory length.
+
+`Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is
+learnt is pooled over chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is
+changed after it.
+
+    0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
+                                are set anew from its draws and gradients (`scales`), and dual averaging starts again
+    60-75 %                     dual averaging with the final units
+    75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
+
+The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+import orthodrome.tuning.dual_averaging as dual_averaging
+import orthodrome.tuning.scales as scales
+import orthodrome.tuning.trajectory_choice as trajectory_choice
+import orthodrome.tuning.trajectory_length as trajectory_length
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.linear import steps
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
+from orthodrome.samplers.exact.random_walk import RandomWalk
+from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
+from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
+from orthodrome.samplers.stochastic.tunable import StochasticSampler
+from orthodrome.tuning.dual_averaging import DualAveraging
+from orthodrome.tuning.metrics import Metric
+from orthodrome.tuning.stochastic_tuning import StochasticAdapted
+from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, Curve
+
+WINDOWS = (5, 15, 30, 60)
+"""The ends of the windows, in per cent of the warm-up."""
+MEASURE = 75
+"""Where the measuring of trajectories begins, in per cent."""
+JITTER = 0.1
+"""The spread of the step from trajectory to trajectory that a learnt length goes with."""
+
+
+class Tuning(NamedTuple):
+    """What has been learnt; the same for all chains."""
+
+    step: Array
+    dual: DualAveraging
+    units: Tree
+    moments: Tree
+    since: Array
+    curve: Curve | None
+
+
+class AdaptedState(NamedTuple):
+    """The state of the sampler inside, and the tuning."""
+
+    inner: Any
+    tuning: Tuning
+
+    @property
+    def position(self) -> Tree:
+        """The embedded position."""
+        return self.inner.position
+
+
+@pytree
+class Adapted:
+    """A sampler that tunes itself.
+
+    sampler: what to tune; its `step_size` (and `num_steps`) None
+    num_warmup: the length of the warm-up; None: `sample` says
+    target_acceptance: the mean acceptance that dual averaging aims at; None: 0.8, and 0.35 for the random walk
+    metric: None, or `DenseMetric()` or `LowRankMetric()` for correlated Euclidean leaves
+    pool: the axes of `vmap` (and of the mesh) over which chains learn together
+    """
+
+    sampler: Any
+    num_warmup: Any = None
+    target_acceptance: Any = None
+    metric: Metric | None = None
+    pool: tuple[str, ...] = static(default=("chains",))
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.sampler.manifold
+
+    @property
+    def learns_length(self) -> bool:
+        """Whether the trajectory length is to be learnt."""
+        return isinstance(self.sampler, GeodesicHMC) and self.sampler.num_steps is None
+
+    def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
+        """The state at an embedded position, with untuned steps."""
+        dtype = trees.real_dtype(position)
+        units = scales.ones(self.manifold, self.metric, position)
+        tuning = Tuning(
+            step=jnp.zeros((), jnp.int32),
+            dual=self._begin(position, units),
+            units=units,
+            moments=scales.start(self.manifold, self.metric, position),
+            since=jnp.zeros((), dtype),
+            curve=trajectory_length.start(self.manifold, position) if self.learns_length else None,
+        )
+        return AdaptedState(self._at(tuning).init(position, key), tuning)
+
+    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Any]:
+        """One transition of the sampler inside, and what it teaches."""
+        tuning = state.tuning
+        sampler = self._at(tuning)
+        if tuning.curve is not None:
+            inner, info, curve = self._measured(key, sampler, state.inner, tuning, tuning.curve)
+        else:
+            (inner, info), curve = sampler.step(key, state.inner), None
+        moments = scales.update(self.manifold, self.metric, tuning.moments, inner.position, inner.gradient, self._mean)
+        dual = self._dual(tuning, info, inner.position)
+        tuning = Tuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
+        return AdaptedState(inner, self._window(tuning, inner.position)), info
+
+    def freeze(self, state: AdaptedState) -> Any:
+        """The tuned sampler, from the state of all chains."""
+        tuning = jax.tree.map(lambda leaf: leaf[0], state.tuning)
+        sampler = self._at(tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average)))
+        if not self.learns_length:
+            return replace(self.sampler, step_size=sampler.step_size)
+        position = jax.tree.map(lambda leaf: leaf[0], state.position)
+        factor, num_steps = trajectory_choice.best(tuning.curve, trajectory_choice.overhead(sampler, position))
+        factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
+        return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
+
+    def _at(self, tuning: Tuning) -> Any:
+        """The sampler inside with the current steps."""
+        h = self._steps(tuning) if self.sampler.step_size is None else self.sampler.step_size
+        if self.learns_length:
+            return replace(self.sampler, step_size=h, jitter=jnp.asarray(JITTER, tuning.dual.log_step.dtype))
+        return replace(self.sampler, step_size=h)
+
+    def _steps(self, tuning: Tuning) -> Any:
+        """One number in the units of the leaves; a sampler with a metric of its own needs no units."""
+        h = jnp.exp(tuning.dual.log_step)
+        own_metric = isinstance(self.sampler, RiemannianHMC | RiemannianLangevin)
+        return h if own_metric else steps.scaled(tuning.units, h)
+
+    def _measured(
+        self, key: Array, sampler: GeodesicHMC, state: HMCState, tuning: Tuning, curve: Curve
+    ) -> tuple[HMCState, HMCInfo, Curve]:
+        measuring = self._measuring(tuning)
+        reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
+        length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
+        length = self._common(length)
+        factor = jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0))
+        most = self._room(tuning.dual.log_step, tuning.units, state.position)
+        inner, info, seen = trajectory_length.transition(sampler, key, state, factor, most, length, curve.reference)
+        added = trajectory_length.add(curve, seen, self._mean)
+        empty = trajectory_length.start(self.manifold, inner.position)
+        empty = empty._replace(reference=self._mean(empty.reference))
+        return inner, info, trees.where(measuring, added, empty)
+
+    def _dual(self, tuning: Tuning, info: Any, position: Tree) -> DualAveraging:
+        wanted = self.target_acceptance
+        if wanted is None:
+            wanted = 0.35 if isinstance(self.sampler, RandomWalk) else 0.8
+        error = wanted - self._mean(info.acceptance_rate)
+        updated = dual_averaging.update(tuning.dual, error, self._ceiling(position, tuning.units))
+        frozen = self.learns_length & self._measuring(tuning)
+        settled = tuning.dual._replace(log_step=tuning.dual.log_average)
+        return trees.where(frozen, settled, updated)
+
+    def _window(self, tuning: Tuning, position: Tree) -> Tuning:
+        """At the end of a window: new units, and dual averaging anew."""
+        at_end = jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
+        return jax.lax.cond(self._common(at_end), lambda old: self._renewed(old, position), lambda old: old, tuning)
+
+    def _renewed(self, tuning: Tuning, position: Tree) -> Tuning:
+        units = scales.scales(self.manifold, self.metric, tuning.moments, tuning.since, position, self._gather)
+        return tuning._replace(
+            dual=self._begin(position, units),
+            units=units,
+            moments=scales.start(self.manifold, self.metric, jax.tree.map(self._mean, position)),
+            since=jnp.zeros_like(tuning.since),
+        )
+
+    def _measuring(self, tuning: Tuning) -> Array:
+        return 100 * tuning.step >= MEASURE * self.num_warmup
+
+    def _begin(self, position: Tree, units: Tree) -> DualAveraging:
+        """In units where the law has unit spread the stable step shrinks with the dimension as d^(-1/4)."""
+        first = jnp.asarray(-0.25 * math.log(max(1, self.manifold.dimension(position))), trees.real_dtype(position))
+        return dual_averaging.start(jnp.minimum(first, self._ceiling(position, units)))
+
+    def _ceiling(self, position: Tree, units: Tree) -> Array:
+        """The largest log step: no leaf beyond its manifold's `max_step`."""
+        most = jax.tree.map(_units_in, self.manifold.max_step(position), units)
+        return jnp.log(jnp.min(jnp.stack([leaf.astype(trees.real_dtype(position)) for leaf in jax.tree.leaves(most)])))
+
+    def _room(self, log_step: Array, units: Tree, position: Tree) -> Array:
+        """By what factor a step may still grow."""
+        return jnp.exp(self._ceiling(position, units) - log_step)
+
+    def _mean(self, x: Array) -> Array:
+        return jax.lax.pmean(x, self.pool)
+
+    def _gather(self, rows: Array) -> Array:
+        """The rows of all chains, one below the other."""
+        for axis in self.pool:
+            rows = jax.lax.all_gather(rows, axis, tiled=True)
+        return rows
+
+    def _common(self, x: Array) -> Array:
+        """A number that is the same in all chains, known to be so: loops and branches on it are not chain by chain."""
+        return jax.lax.pmax(x.astype(jnp.int32), self.pool).astype(x.dtype)
+
+
+def _units_in(most: float, unit: Any) -> Array:
+    """How many units fit in the largest step of a leaf; maps live on flat leaves, which have none."""
+    return (
+        jnp.full((), jnp.inf, unit.size.dtype) if steps.is_step(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
+    )
+
+
+def needs_tuning(sampler: Any) -> bool:
+    """Whether `sample` must wrap this sampler in `Adapted`."""
+    if isinstance(sampler, Adapted | StochasticAdapted):
+        return False
+    if isinstance(sampler, StochasticSampler):
+        return sampler.untuned
+    no_length = isinstance(sampler, GeodesicHMC) and sampler.num_steps is None
+    return sampler.step_size is None or no_length
+
+
+def adapted_for(sampler: Any, num_warmup: int, pool: tuple[str, ...]) -> Adapted | StochasticAdapted:
+    """The sampler, wrapped in what tunes its kind."""
+    kind = StochasticAdapted if isinstance(sampler, StochasticSampler) else Adapted
+    return kind(sampler, num_warmup, pool=pool)

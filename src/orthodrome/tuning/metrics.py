@@ -1,0 +1,128 @@
+"""Correlated flat leaves: a linear map learnt in warm-up instead of one unit per element (Byrne & Girolami, section
+4.1).
+
+`DenseMetric` uses the Cholesky factor of the covariance of the draws, shrunk toward its diagonal; for up to some
+hundred numbers.
+
+`LowRankMetric` corrects the units per element in a few directions. With draws and gradients measured in those
+units, let U span the leading directions of both, and S_x, S_g be their covariances within U. The map that makes the
+law look alike from both sides has the square
+
+    A = S_x # S_g^-1,     the geometric mean:  A S_g A = S_x,
+
+whose eigenvectors are the directions and the roots of whose eigenvalues the stretches: wide directions show in the
+draws, stiff ones in the gradients.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.core.pytree import pytree, static
+from orthodrome.linear.steps import Dense, LinearStep, LowRank
+
+
+class Metric(abc.ABC):
+    """What `scales` asks of a metric, for one Euclidean leaf."""
+
+    @abc.abstractmethod
+    def identity(self, x: Array) -> LinearStep:
+        """The map before anything is known."""
+
+    @abc.abstractmethod
+    def start(self, x: Array) -> Any:
+        """Empty sums for a window."""
+
+    @abc.abstractmethod
+    def update(self, sums: Any, d: Array, g: Array, pool: Any) -> Any:
+        """Add one draw (about the reference) and gradient of every chain."""
+
+    @abc.abstractmethod
+    def learn(self, sums: Any, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
+        """The map after a window, given the units per element and the mean (about the reference)."""
+
+
+@pytree
+class DenseMetric(Metric):
+    """The covariance of the draws."""
+
+    def identity(self, x: Array) -> Dense:
+        return Dense(jnp.ones((), x.dtype), jnp.eye(x.size, dtype=x.dtype))
+
+    def start(self, x: Array) -> Array:
+        return jnp.zeros((x.size, x.size), x.dtype)
+
+    def update(self, sums: Array, d: Array, g: Array, pool: Any) -> Array:
+        return sums + pool(jnp.outer(d, d))
+
+    def learn(self, sums: Array, unit: Array, mean: Array, count: Array, gather: Any) -> Dense:
+        covariance = sums / count - jnp.outer(mean, mean)
+        trust = count / (count + 5)
+        shrunk = trust * covariance + (1 - trust) * jnp.diag(unit.ravel() ** 2)
+        # a window shorter than the dimension leaves the covariance singular: the diagonal keeps it definite
+        floor = 1e-4 * jnp.diag(unit.ravel() ** 2)
+        return Dense(jnp.ones((), mean.dtype), jnp.linalg.cholesky(shrunk + floor))
+
+
+class Rows(NamedTuple):
+    """The latest draws and gradients of one chain, in a ring."""
+
+    draws: Array
+    gradients: Array
+    added: Array
+
+
+@pytree
+class LowRankMetric(Metric):
+    """Units per element and `rank` directions; costs O(rank) per number of the leaf."""
+
+    rank: int = static(default=8)
+    window: int = static(default=64)
+
+    def identity(self, x: Array) -> LowRank:
+        rank = min(self.rank, x.size)
+        one = jnp.ones((), x.dtype)
+        return LowRank(one, jnp.ones(x.size, x.dtype), jnp.eye(x.size, rank, dtype=x.dtype), jnp.ones(rank, x.dtype))
+
+    def start(self, x: Array) -> Rows:
+        empty = jnp.zeros((self.window, x.size), x.dtype)
+        return Rows(empty, empty, jnp.zeros((), jnp.int32))
+
+    def update(self, sums: Rows, d: Array, g: Array, pool: Any) -> Rows:
+        at = sums.added % self.window
+        return Rows(sums.draws.at[at].set(d.ravel()), sums.gradients.at[at].set(g.ravel()), sums.added + 1)
+
+    def learn(self, sums: Rows, unit: Array, mean: Array, count: Array, gather: Any) -> LowRank:
+        scale = unit.ravel()
+        filled = (jnp.arange(self.window) < sums.added).astype(scale.dtype)[:, None]
+        y = gather(filled * (sums.draws - mean[None]) / scale[None])
+        g = gather(filled * sums.gradients * scale[None])
+        n = jnp.maximum(jnp.sum(gather(filled)), 1)
+        directions = _leading(jnp.concatenate([y, g]), min(self.rank, scale.size))
+        s_x, s_g = _covariance(y @ directions, n), _covariance(g @ directions, n)
+        values, vectors = jnp.linalg.eigh(_geometric_mean(s_x, s_g))
+        return LowRank(jnp.ones((), scale.dtype), scale, directions @ vectors, jnp.sqrt(values))
+
+
+def _leading(rows: Array, rank: int) -> Array:
+    _, _, vt = jnp.linalg.svd(rows, full_matrices=False)
+    return vt[:rank].T
+
+
+def _covariance(rows: Array, n: Array) -> Array:
+    return (rows.T @ rows) / n + jnp.eye(rows.shape[1], dtype=rows.dtype) * jnp.asarray(1e-4, rows.dtype)
+
+
+def _geometric_mean(s_x: Array, s_g: Array) -> Array:
+    """A with A s_g A = s_x: A = r^-1 (r s_x r)^(1/2) r^-1, r = s_g^(1/2)."""
+    root, inverse_root = _power(s_g, 0.5), _power(s_g, -0.5)
+    return inverse_root @ _power(root @ s_x @ root, 0.5) @ inverse_root
+
+
+def _power(a: Array, exponent: float) -> Array:
+    values, vectors = jnp.linalg.eigh((a + a.T) / 2)
+    return (vectors * jnp.maximum(values, jnp.finfo(a.dtype).tiny)[None] ** exponent) @ vectors.T

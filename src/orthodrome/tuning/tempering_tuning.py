@@ -1,0 +1,151 @@
+"""The warm-up of parallel tempering: every replica tunes itself, and the ladder is spaced.
+
+Each replica is an `Adapted` sampler of its own tempered law, pooled over chains. The ladder is set anew at the ends of
+the same windows: with r_k the mean rejection of the exchange k, k + 1 in the window, the cumulative sum R(e) of the r_k
+is a function that depends on the law and little on the ladder (the communication barrier of Syed et al. 2022); rungs
+at equal distances of R make all exchanges equally likely.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Tree
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled, tempered
+from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState, needs_tuning
+
+LEAST = 1e-3
+"""The smallest rejection that counts, so that no two rungs fall together."""
+
+
+class Ladder(NamedTuple):
+    """The exponents, and the sums of the rejections in this window."""
+
+    exponents: Array
+    rejections: Array
+    since: Array
+    done: Array
+
+
+class AdaptedTemperingState(NamedTuple):
+    """The state of the tempering, what each replica has learnt, and the ladder."""
+
+    inner: TemperingState
+    tunings: Any
+    ladder: Ladder
+
+    @property
+    def position(self) -> Tree:
+        """The embedded position of the cold replica."""
+        return self.inner.position
+
+
+@pytree
+class AdaptedTempering:
+    """A tempering that tunes its replicas and its ladder, as far as they are None.
+
+    num_warmup: the length of the warm-up; pool: the axes of `vmap` (and of the mesh) over which chains learn together
+    """
+
+    sampler: Tempering
+    num_warmup: Any = None
+    pool: tuple[str, ...] = static(default=("chains",))
+    compiled: bool = static(default=True)
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.sampler.manifold
+
+    @property
+    def tunes_replicas(self) -> bool:
+        """Whether the sampler inside has something to learn."""
+        return self.sampler.replicas is None and needs_tuning(self.sampler.sampler)
+
+    def init(self, position: Tree, key: Array | None = None) -> AdaptedTemperingState:
+        """Every replica at the same embedded position, untuned."""
+        exponents = self.sampler.exponents(trees.real_dtype(position))
+        zero = jnp.zeros((), exponents.dtype)
+        ladder = Ladder(exponents, jnp.zeros_like(exponents[1:]), zero, jnp.zeros((), jnp.int32))
+        if not self.tunes_replicas:
+            return AdaptedTemperingState(self.sampler.init(position, key), None, ladder)
+        states = jax.vmap(lambda e: self._replica(e).init(position))(exponents)
+        return AdaptedTemperingState(begin(states.inner), states.tuning, ladder)
+
+    def step(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedTemperingState, TemperingInfo]:
+        """One transition, and what it teaches."""
+        move_key, swap_key = jax.random.split(key)
+        tempering = replace(self.sampler, ladder=state.ladder.exponents)
+        if self.tunes_replicas:
+            states, infos = self._moved(move_key, state)
+            inner = state.inner._replace(replicas=states.inner)
+            (inner, info), tunings = tempering.exchange(swap_key, inner, infos), states.tuning
+        else:
+            (inner, info), tunings = tempering.step(move_key, state.inner), None
+        ladder = self._seen(state.ladder, info)
+        replicas = rescaled(inner.replicas, ladder.exponents / state.ladder.exponents)
+        return AdaptedTemperingState(inner._replace(replicas=replicas), tunings, ladder), info
+
+    def freeze(self, state: AdaptedTemperingState) -> Tempering:
+        """The tuned tempering, from the state of all chains."""
+        exponents = np.asarray(state.ladder.exponents)[0]
+        tempering = replace(self.sampler, ladder=exponents)
+        if state.tunings is None:
+            return tempering
+        states = AdaptedState(state.inner.replicas, state.tunings)
+        learnt = [self._learnt(e, jax.tree.map(lambda a, k=k: a[:, k], states)) for k, e in enumerate(exponents)]
+        return replace(tempering, replicas=jax.tree.map(lambda *rows: np.stack(rows), *learnt))
+
+    def _moved(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedState, Any]:
+        def move(exponent: Array, rung: Array, one: AdaptedState) -> Any:
+            return self._replica(exponent).step(jax.random.fold_in(key, rung), one)
+
+        exponents = state.ladder.exponents
+        states = AdaptedState(state.inner.replicas, state.tunings)
+        return jax.vmap(move)(exponents, jnp.arange(exponents.size), states)
+
+    def _replica(self, exponent: Any) -> Adapted:
+        return Adapted(tempered(self.sampler.sampler, exponent), self.num_warmup, pool=self.pool)
+
+    def _learnt(self, exponent: Any, state: AdaptedState) -> dict[str, Any]:
+        """The settings that tuning has changed."""
+        replica = self._replica(exponent)
+        tuned = replica.freeze(state)
+        names = list(type(tuned).__dataclass_fields__)
+        return {name: getattr(tuned, name) for name in names if _changed(tuned, replica.sampler, name)}
+
+    def _seen(self, ladder: Ladder, info: TemperingInfo) -> Ladder:
+        rejections = ladder.rejections + jax.lax.pmean(1 - info.swap_rate, self.pool)
+        done, since = ladder.done + 1, ladder.since + 1
+        seen = Ladder(ladder.exponents, rejections, since, done)
+        if self.sampler.ladder is not None:
+            return seen
+        at_end = jnp.any(jnp.stack([done == self.num_warmup * w // 100 for w in WINDOWS]))
+        spaced = Ladder(respaced(ladder.exponents, rejections / since), 0 * rejections, 0 * since, done)
+        return trees.where(at_end, spaced, seen)
+
+
+def _changed(tuned: Any, before: Any, name: str) -> bool:
+    return getattr(tuned, name) is not getattr(before, name)
+
+
+def respaced(exponents: Array, rejection: Array) -> Array:
+    """Rungs at equal distances of the cumulative rejection; the ends stay."""
+    zero = jnp.zeros(1, exponents.dtype)
+    barrier = jnp.concatenate([zero, jnp.cumsum(jnp.maximum(rejection, LEAST))])
+    wanted = jnp.linspace(0, 1, exponents.size, dtype=exponents.dtype) * barrier[-1]
+    inside = jnp.interp(wanted[1:-1], barrier, exponents)
+    return jnp.concatenate([exponents[:1], inside, exponents[-1:]])
+
+
+def tempering_needs_tuning(tempering: Tempering) -> bool:
+    """Whether the ladder or the replicas have something to learn."""
+    return tempering.ladder is None or (tempering.replicas is None and needs_tuning(tempering.sampler))

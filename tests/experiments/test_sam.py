@@ -1,0 +1,114 @@
+"""The experiments on spherical topics: claims can hold and can fail, looks come when they should, small data run."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from orthodrome import SAM
+from orthodrome.experiments import sam_20news, sam_wiki
+from orthodrome.experiments.support import contract
+from orthodrome.experiments.support.sam import methods as sam_methods
+from orthodrome.experiments.support.sam.curves import Curve, History, trace_curve
+from orthodrome.models.sam.law import unit_rows
+
+SECONDS = (1.0, 2.0, 4.0)
+
+
+def curve(name: str, arrives: int, end: float) -> Curve:
+    """Annealed estimates that come down to `end` at the given look."""
+    rows = [(t, i + 1, 4000.0, end if i >= arrives else end + 1000) for i, t in enumerate(SECONDS)]
+    return Curve(name, rows, temperature=1.0, draws_per_second=100.0)
+
+
+def curves(names: list[str], slow: int = 2, vi: float = 2500.0) -> dict[str, Curve]:
+    """Batches arrive at the first look, all documents at the second, GMC at `slow`."""
+    place = {"all": 1, "published": 2}
+    found = {}
+    for name in names:
+        method, _, kind = name.partition(", ")
+        end = vi if method in ("vi", "stovi") else 2000.0
+        found[name] = curve(name, slow if method in sam_methods.GMC else place.get(kind, 0), end)
+    return found
+
+
+def holds(claims: list[contract.Claim]) -> dict[str, bool]:
+    return {claim.id: bool(claim.holds) for claim in claims}
+
+
+def test_common_claims_hold_and_fail() -> None:
+    names = list(sam_methods.cases((100,), full_steps=1))
+    good = holds(sam_methods.common_claims(curves(names), "sggmc, S = 100"))
+    assert all(good.values()) and set(good) == {"subsampling", "gmc", "full-batch", "vi-annealed"}
+    bad = holds(sam_methods.common_claims(curves(names, slow=0, vi=1990.0), "sggmc, S = 100"))
+    assert bad == {"subsampling": True, "gmc": False, "full-batch": False, "vi-annealed": False}
+    assert curves(names)["vi"].arrival(2100.0) == math.inf
+
+
+def test_goals_hold_and_fail() -> None:
+    found, groups = curves(list(sam_20news.methods("quick"))), {"sggmc, S = 50": 0.95, "vi": 0.95}
+    good = sam_20news.Seeds(np.array([3700.0, 3800.0]), np.array([4380.0, 4390.0]), np.array([4100.0, 4110.0]))
+    assert all(holds(sam_20news.goals(found, "sggmc, S = 50", good, groups, 30.0)).values())
+    bad = sam_20news.Seeds(good.ours + 200, good.vi, good.vi_equal)
+    failed = holds(sam_20news.goals(found, "sggmc, S = 50", bad, {**groups, "sggmc, S = 50": 0.5}, 30.0))
+    expected = {"goal": False, "below-vi": False, "below-vi-equal": False, "groups": False, "speed": True, "vi": True}
+    assert failed == expected
+    for one in found.values():
+        one.draws_per_second = 80.0
+    assert not holds(sam_20news.goals(found, "sggmc, S = 50", good, groups, 30.0))["speed"]
+    assert not holds(sam_wiki.claims(curves(list(sam_methods.cases((100,), 1)))))["rates"]  # all equally fast
+
+
+def test_history_is_evenly_spaced() -> None:
+    history = History()
+    for i in range(1, 2001):
+        history.add(i, float(i), np.full((1, 1), i))
+    found = history.spaced(1000.0, 5)[:, 0, 0]
+    assert len(history.draws) <= 400 and found[-1] > 1990 and found[0] >= 1000
+    assert np.ptp(np.diff(found)) <= 2 * history.stride
+
+
+def documents(count: int, seed: int) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
+    """Three groups on words of their own, sixty words."""
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(3, size=count)
+    rows = np.eye(3)[groups].repeat(20, axis=1) * rng.random((count, 60)) + 0.1 * rng.random((count, 60))
+    return scipy.sparse.csr_matrix(unit_rows(rows)), groups
+
+
+def test_looks_are_at_the_end_and_on_the_way() -> None:
+    """With one look it is the last; the clock is that of the processor, and the model can be asked afterwards."""
+    x, _ = documents(80, 0)
+    model = SAM(3, method="sggmc", batch_size=20, random_state=0, doc_topic_prior=1.0)
+    once = trace_curve("", model, x, x, 0.2, looks=1, honest=10)
+    assert len(once.rows) == 1 and once.rows[0][0] >= 0.2
+    several = trace_curve("", model, x, x, 0.2, looks=4, honest=10)
+    seconds = [row[0] for row in several.rows]
+    assert 2 <= len(seconds) <= 4 and seconds[0] < 0.1 and seconds[-1] >= 0.2 and sorted(seconds) == seconds
+    assert model.transform(x).shape == (80, 3) and several.topics.shape[0] <= 25
+
+
+@pytest.mark.slow
+def test_small_data_run(tmp_path: Path) -> None:
+    """The whole of sam-20news on made-up groups: everything is written, and the groups are found."""
+    folder = tmp_path / "data" / "20news_different"
+    folder.mkdir(parents=True)
+    for part, seed in (("train", 0), ("test", 1)):
+        x, groups = documents(120, seed)
+        arrays = {
+            "data": x.data,
+            "indices": x.indices,
+            "indptr": x.indptr,
+            "shape": x.shape,
+            "format": np.array(b"csr"),
+        }
+        np.savez(folder / f"{part}_tfidf.npz", labels=groups, **arrays)
+    result = contract.reproduce("sam-20news", scale="quick", seed=0, out=tmp_path, data=tmp_path / "data")
+    written = {path.name for path in (tmp_path / "sam-20news").iterdir()}
+    assert {"figure5.png", "figure5.svg", "curves.csv", "seeds.csv", "result.json"} <= written
+    claims = {claim["id"]: claim for claim in result["claims"]}
+    assert claims["groups"]["holds"] and len(claims) == 13

@@ -1,0 +1,71 @@
+"""The experiments on Liu, Zhu & Song (2016): their references are right, their claims can fail, and they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orthodrome.experiments import integrator_rates, sampler_table, sggmc_circle, sggmc_mixture
+from orthodrome.experiments.support import contract
+from orthodrome.experiments.support.words.linear import mean_of_average, stationary, variance_of_average, word
+
+
+def test_averages_against_brute_force() -> None:
+    m, q = word("ABOBA", 0.3)
+    second, total = np.diag([4.0, 0.0]), 0.0
+    for _ in range(50):
+        second = m @ second @ m.T + q
+        total += second[0, 0]
+    assert mean_of_average(m, q, np.array([2.0, 0.0]), 50) == pytest.approx(total / 50, rel=1e-12)
+    lags = [(np.linalg.matrix_power(m, k) @ stationary(m, q))[0, 0] for k in range(40)]
+    brute = sum(2 * lags[abs(i - j)] ** 2 for i in range(40) for j in range(40)) / 1600
+    assert variance_of_average(m, q, 40) == pytest.approx(brute, rel=1e-10)
+
+
+def test_the_circle_law() -> None:
+    """Two von Mises laws of weights 1 and 2 on bins; the bins of the second add up to 2/3."""
+    edges = np.linspace(-np.pi, np.pi, 64)
+    p = sggmc_circle.bin_probabilities(edges)
+    middles = (edges[1:] + edges[:-1]) / 2
+    assert p.sum() == pytest.approx(1)
+    draws = np.random.default_rng(0).vonmises(0, 5, 10**6)
+    upper = np.mean(draws + np.pi / 3 > 0) / 3 + 2 * np.mean(draws - np.pi / 3 > 0) / 3
+    assert p[middles > 0].sum() == pytest.approx(upper, abs=0.02)
+    assert sggmc_circle.distance(p, p) == 0
+
+
+def test_claims_can_fail() -> None:
+    hot = sggmc_circle.claims({True: 1.1, False: 1.1}, {True: 0.1, False: 0.01})
+    assert not any(claim.holds for claim in hot)
+    truth = np.full((60, 60), 1 / 3600)
+    wrong = np.zeros((60, 60))
+    wrong[0, 1] = 1.0
+    assert not any(claim.holds for claim in sggmc_mixture.claims(truth, wrong, 1.5, 1.0, 0.5))
+    flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in (10, 100, 1000, 10_000)]
+    assert not any(claim.holds for claim in integrator_rates.claims("ABOBA", flat))
+    first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2)]
+    assert not integrator_rates.sphere_claim("ABOBA", first_order).holds
+    assert not any(claim.holds for claim in sampler_table.claims("SGGMC", (False, False, None, 1.0)))
+
+
+def test_grid_posterior_has_both_modes() -> None:
+    edges, p = sggmc_mixture.grid_posterior(sggmc_mixture.synthetic(0))
+    middles = (edges[1:] + edges[:-1]) / 2
+    i, j = np.unravel_index(np.argmax(np.triu(p, 1)), p.shape)
+    k, m = np.unravel_index(np.argmax(np.tril(p, -1)), p.shape)
+    assert middles[i] == pytest.approx(-np.pi / 24, abs=0.15) and middles[j] == pytest.approx(np.pi / 8, abs=0.3)
+    assert middles[k] == pytest.approx(np.pi / 24, abs=0.15) and middles[m] == pytest.approx(-np.pi / 8, abs=0.3)
+
+
+def test_rates(tmp_path: Path) -> None:
+    result = contract.reproduce("integrator-rates", scale="quick", seed=0, out=tmp_path)
+    assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sampler-table", "sggmc-circle", "sggmc-mixture"])
+def test_all_claims_hold(name: str, tmp_path: Path) -> None:
+    result = contract.reproduce(name, scale="quick", seed=0, out=tmp_path)
+    assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []

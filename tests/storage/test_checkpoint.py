@@ -1,0 +1,286 @@
+"""Checkpoints: a kill, a full disk or a truncated file must cost nothing but time; every comparison is bit by bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orthodrome.errors import CheckpointError
+from orthodrome.gradients import FullGradient
+from orthodrome.manifolds import Sphere
+from orthodrome.run import Stop, pace
+from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
+from orthodrome.storage import checkpoint, files, fingerprint
+from orthodrome.storage import zarr as store
+from orthodrome.targets import Target
+from support.run_cases import NORTH, PythonWalk, draws, fisher
+
+TESTS = Path(__file__).parents[1]
+
+
+def values(tree: Any) -> dict[str, np.ndarray]:
+    return {f"{g}/{n}": v.values for g in ("posterior", "sample_stats") for n, v in tree[g].data_vars.items()}
+
+
+def same(a: Any, b: Any) -> bool:
+    left, right = values(a), values(b)
+    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
+
+
+def test_a_checkpointed_run_draws_the_same_and_loads_when_finished(tmp_path: Path) -> None:
+    plain, saved = draws(), draws(checkpoint=tmp_path, checkpoint_every=0.0)
+    assert same(plain, saved) and not same(plain, draws(seed=4))
+    stamp = (tmp_path / "commit.json").stat().st_mtime_ns
+    assert same(plain, draws(checkpoint=tmp_path)) and (tmp_path / "commit.json").stat().st_mtime_ns == stamp
+    assert len(list(tmp_path.glob("state-*.npz"))) == 1
+
+
+def test_a_finished_run_is_extended(tmp_path: Path) -> None:
+    draws(checkpoint=tmp_path, num_draws=30)
+    assert same(draws(checkpoint=tmp_path, num_draws=70), draws(num_draws=70))
+
+
+@pytest.mark.parametrize("fail_at", [0, 1, 4, 9])
+def test_a_tuned_run_stopped_anywhere_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail_at: int) -> None:
+    """Commits after every chunk; the one after `fail_at` dies before its last stroke, in warm-up or in the draws."""
+    sampler, options = fisher(None, None), {"num_warmup": 30, "num_draws": 40, "keep_warmup": True}
+    write, calls = files.write_json, []
+
+    def dies(path: Path, content: Any) -> None:
+        if path.name == "commit.json":
+            calls.append(path)
+            if len(calls) > fail_at:
+                raise RuntimeError("killed")
+        write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_json", dies)
+        patch.setattr(checkpoint, "COST_SHARE", np.inf)
+        patch.setattr(pace, "SECONDS", 1e-9)
+        with pytest.raises(RuntimeError, match="killed"):
+            draws(sampler, checkpoint=tmp_path, checkpoint_every=0.0, **options)
+    resumed = draws(sampler, checkpoint=tmp_path, **options)
+    assert same(resumed, draws(sampler, **options))
+    assert resumed["warmup_posterior"].sizes["draw"] == 30
+
+
+def test_blocks_are_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "LONGEST_BLOCK", 16)
+    monkeypatch.setattr(pace, "SECONDS", 1e-9)
+    monkeypatch.setattr(checkpoint, "COST_SHARE", np.inf)
+    written: list[Path] = []
+    write = files.write_bytes
+    monkeypatch.setattr(files, "write_bytes", lambda path, content: (written.append(path), write(path, content)))
+    tree = draws(checkpoint=tmp_path, checkpoint_every=0.0)
+    assert same(tree, draws()) and len(written) == len(set(written))
+    assert {path.name if path.parent.name == "0" else path.parent.name for path in written} == {"0", "1", "2", "3"}
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"num_chains": 3}, "2 chains then, 3 now"),
+        ({"seed": 5}, "seed 3 then, 5 now"),
+        ({"thin": 2}, "thin 1 then, 2 now"),
+        ({"num_warmup": 21}, "num_warmup 20 then, 21 now"),
+        ({"start": -NORTH}, "the start differs"),
+        ({"sampler": fisher(mu=2 * NORTH)}, "the data differ"),
+        ({"sampler": fisher(step_size=0.4)}, "the sampler's step_size differs"),
+    ],
+)
+def test_another_run_is_refused_with_the_difference(tmp_path: Path, change: dict[str, Any], difference: str) -> None:
+    draws(checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match=difference):
+        draws(checkpoint=tmp_path, **change)
+    assert same(draws(checkpoint=tmp_path), draws())
+
+
+def test_versions_and_programs_are_compared() -> None:
+    now = {"settings": {}, "machine": {}, "versions": {"jax": "0.10.3"}, "arrays": {}, "start": [], "program": "b"}
+    assert fingerprint.differences(now | {"versions": {"jax": "0.10.2"}}, now) == ["jax 0.10.2 then, 0.10.3 now"]
+    assert "another program" in fingerprint.differences(now | {"program": "a"}, now)[0]
+    assert fingerprint.differences(now, now) == []
+
+
+def closed_over(constant: float) -> Any:
+    """A density with a number of its own instead of data: only the lowered program knows it."""
+    target = Target(Sphere(), lambda x: constant * x[0])
+    return GeodesicHMC(FullGradient(target), 0.5, 5)
+
+
+def test_another_density_is_another_program(tmp_path: Path) -> None:
+    first = draws(closed_over(10.0), checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match="another program"):
+        draws(closed_over(11.0), checkpoint=tmp_path)
+    assert same(first, draws(closed_over(10.0), checkpoint=tmp_path))
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def test_truncated_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "LONGEST_BLOCK", 16)
+    draws(checkpoint=tmp_path)
+    for path in (
+        next(tmp_path.glob("draws.zarr/posterior/x/c/0/1/0")),
+        next(tmp_path.glob("state-*.npz")),
+        tmp_path / "commit.json",
+    ):
+        whole = path.read_bytes()
+        cut(path)
+        with pytest.raises(CheckpointError, match=path.name if path.name != "0" else "block 1 of posterior/x"):
+            draws(checkpoint=tmp_path)
+        path.write_bytes(whole)
+    assert same(draws(checkpoint=tmp_path), draws())
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match=r"cannot write checkpoints in .*choose another folder"):
+        draws(checkpoint=tmp_path / "file")
+
+
+def test_a_store_with_draws_is_never_overwritten(tmp_path: Path) -> None:
+    tree = draws(store=tmp_path / "s.zarr")
+    with pytest.raises(CheckpointError, match="holds draws already"):
+        draws(store=tmp_path / "s.zarr", seed=9)
+    assert same(tree, draws())
+
+
+def test_a_full_disk_leaves_the_previous_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws(checkpoint=tmp_path)
+
+    def full(path: Path, arrays: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_arrays", full)
+        with pytest.raises(
+            CheckpointError, match=r"No space left on device; the previous checkpoint \(number 2\) is still valid"
+        ):
+            draws(checkpoint=tmp_path, num_draws=80)
+    assert json.loads((tmp_path / "commit.json").read_text())["number"] == 2
+    assert same(draws(checkpoint=tmp_path, num_draws=80), draws(num_draws=80))
+
+
+def test_a_full_disk_under_the_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_bytes", full)
+        with pytest.raises(CheckpointError, match=r"could not write draws .*: No space left on device"):
+            draws(checkpoint=tmp_path)
+    assert same(draws(checkpoint=tmp_path), draws())
+
+
+def test_early_stop_and_checkpoint(tmp_path: Path) -> None:
+    sampler, rule = fisher(0.25, 2), Stop(ess=300, rhat=1.1)
+    first = draws(sampler, checkpoint=tmp_path, num_draws=5000, stop_when=rule)
+    assert first.posterior.sizes["draw"] < 5000
+    assert same(first, draws(sampler, checkpoint=tmp_path, num_draws=5000, stop_when=rule))
+    assert same(draws(sampler, checkpoint=tmp_path, num_draws=5000), draws(sampler, num_draws=5000))
+
+
+def child(*arguments: Any, limit: str = "", cache: Path | None = None) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])}
+    if cache is not None:  # only to spare the time of compiling the same program in every child
+        environment |= {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    command = [sys.executable, str(TESTS / "support" / "run_cases.py"), *map(str, arguments)]
+    if limit:
+        command = ["bash", "-c", f'{limit}; exec "$@"', "-", *command]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def killed_and_resumed(folder: Path, kills: int, num_draws: int, num_warmup: int) -> int:
+    """Kill the child `kills` times at random moments of its run, then let it finish; how many hit a running one?"""
+    dice, hits = random.Random(1), 0
+    for _ in range(kills):
+        process = child(folder, num_draws, 0.01, num_warmup, cache=folder / "cache")
+        before = commit_number(folder)
+        while commit_number(folder) == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(dice.uniform(0, 0.2))
+        hits += process.poll() is None
+        process.kill()
+        process.communicate()
+    last = child(folder, num_draws, 1.0, num_warmup, cache=folder / "cache")
+    out, errors = last.communicate()
+    assert "finished" in out, errors
+    return hits
+
+
+def commit_number(folder: Path) -> int:
+    path = folder / "commit.json"
+    return json.loads(path.read_text())["number"] if path.exists() else 0
+
+
+def test_kill_9_three_times(tmp_path: Path) -> None:
+    assert killed_and_resumed(tmp_path, 3, 200_000, 30_000) == 3
+    settings = {"num_draws": 200_000, "num_warmup": 30_000}
+    assert same(draws(checkpoint=tmp_path, **settings), draws(**settings))
+
+
+@pytest.mark.slow
+def test_kill_9_twenty_times(tmp_path: Path) -> None:
+    assert killed_and_resumed(tmp_path, 20, 2_000_000, 500_000) >= 15
+    settings = {"num_draws": 2_000_000, "num_warmup": 500_000}
+    assert same(draws(checkpoint=tmp_path, **settings), draws(**settings))
+
+
+def test_a_file_size_limit_is_survived(tmp_path: Path) -> None:
+    """ulimit -f 64 (blocks of 1 KiB): the state file with the waiting draws grows past it."""
+    process = child(tmp_path, 20_000, 0.0, 20, limit="ulimit -f 64")
+    _, errors = process.communicate()
+    assert process.returncode != 0 and "CheckpointError" in errors and "File too large" in errors
+    assert same(draws(checkpoint=tmp_path, num_draws=20_000), draws(num_draws=20_000))
+
+
+def test_python_samplers_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws(PythonWalk(), checkpoint=tmp_path, num_draws=10)
+    assert same(draws(PythonWalk(), checkpoint=tmp_path, num_draws=25), draws(PythonWalk(), num_draws=25))
+
+
+MEMORY = """
+import resource, sys
+from orthodrome.samplers.geodesic_hmc import GeodesicHMC
+from orthodrome.targets import Target
+from support.run_cases import draws
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+draws(store=sys.argv[1] + "/short", num_draws=70_000)
+before = peak()
+tree = draws(store=sys.argv[1] + "/long", num_draws=1_000_000, seed=5)
+assert tree.posterior.sizes["draw"] == 1_000_000
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_a_million_draws(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])}
+    done = subprocess.run([sys.executable, "-c", MEMORY, tmp_path], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 50
+
+
+@pytest.mark.slow
+def test_checkpoints_cost_at_most_five_per_cent(tmp_path: Path) -> None:
+    def seconds(**options: Any) -> float:
+        began = time.process_time()
+        draws(num_draws=300_000, **options)
+        return time.process_time() - began
+
+    seconds()
+    plain = min(seconds() for _ in range(3))
+    saved = min(seconds(checkpoint=tmp_path / str(i), checkpoint_every=1.0) for i in range(3))
+    assert saved < 1.05 * plain + 0.3  # reading the draws back is not part of it
