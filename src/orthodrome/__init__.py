@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from orthodrome.schedules import Cyclical as Cyclical
     from orthodrome.schedules import Polynomial as Polynomial
     from orthodrome.schedules import WellingTeh as WellingTeh
+    from orthodrome.storage.zarr import read_draws as read_draws
     from orthodrome.targets import Posterior as Posterior
     from orthodrome.targets import Target as Target
     from orthodrome.tuning import Adapted as Adapted
@@ -178,6 +179,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "run.sample": "sample",
         "run": "Stop",
         "run.parallel": "use_cores",
+        "storage.zarr": "read_draws",
     },
     "diagnostics": {
         "diagnostics": "summary diagnose",

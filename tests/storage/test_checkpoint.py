@@ -206,7 +206,7 @@ def killed_and_resumed(folder: Path, kills: int, num_draws: int, num_warmup: int
     """Kill the child `kills` times at random moments of its run, then let it finish; how many hit a running one?"""
     dice, hits = random.Random(1), 0
     for _ in range(kills):
-        process = child(folder, num_draws, 0.01, num_warmup, cache=folder / "cache")
+        process = child(folder, num_draws, 0.01, num_warmup, cache=folder.parent / f"{folder.name}-cache")
         before = commit_number(folder)
         while commit_number(folder) == before and process.poll() is None:
             time.sleep(0.01)
@@ -214,7 +214,7 @@ def killed_and_resumed(folder: Path, kills: int, num_draws: int, num_warmup: int
         hits += process.poll() is None
         process.kill()
         process.communicate()
-    last = child(folder, num_draws, 1.0, num_warmup, cache=folder / "cache")
+    last = child(folder, num_draws, 1.0, num_warmup, cache=folder.parent / f"{folder.name}-cache")
     out, errors = last.communicate()
     assert "finished" in out, errors
     return hits

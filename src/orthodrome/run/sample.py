@@ -7,6 +7,7 @@ between chunks.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import time
@@ -30,7 +31,7 @@ from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
 from orthodrome.storage.fingerprint import fingerprint
 from orthodrome.storage.memory import MemoryDraws
-from orthodrome.storage.zarr import DiskDraws, make_room
+from orthodrome.storage.zarr import DiskDraws, make_room, open_again
 
 if TYPE_CHECKING:
     import xarray
@@ -71,12 +72,14 @@ def sample(
     """
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
     plan = Plan(int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin), keep_warmup)
-    with new_progress(progress) as bar, Interruption() as interruption:
+    with new_progress(progress) as bar, Interruption() as interruption, contextlib.ExitStack() as locks:
         if idle := parallel.idle_devices(num_chains, mesh):
             bar.say(f"{idle} device(s) stay idle: {num_chains} chains cannot be spread evenly over more")
         mesh = parallel.chain_mesh(num_chains, mesh)
         setup = set_up(sampler, start, plan, mesh)
-        held = open_draws(checkpoint, store, dims, coords)
+        if checkpoint is not None:
+            doors.check_resumable(setup.sampler)
+        held = open_draws(checkpoint, store, dims, coords, locks)
         saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held)
         conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, seconds={})
         tree = carry_out(conductor)
@@ -90,17 +93,20 @@ def tuning_steps(sampler: Any, num_warmup: int) -> int:
 
 
 def open_draws(
-    checkpoint: str | Path | None, store: str | Path | None, dims: draws.Dims, coords: draws.Coords
+    checkpoint: str | Path | None,
+    store: str | Path | None,
+    dims: draws.Dims,
+    coords: draws.Coords,
+    locks: contextlib.ExitStack,
 ) -> Draws:
     """Memory, the user's store, or one inside the checkpoint's folder; never on top of other draws."""
     if checkpoint is None and store is None:
         return MemoryDraws(dims, coords)
-    if checkpoint is not None:
-        open_folder(Path(checkpoint))
     path = Path(store) if store is not None else Path(checkpoint or "") / "draws.zarr"
-    if checkpoint is None or read_commit(Path(checkpoint)) is None:
-        make_room(path)
-    return DiskDraws(path, dims, coords, lazy=store is not None)
+    owner = open_folder(Path(checkpoint), locks).identity if checkpoint is not None else ""
+    fresh = checkpoint is None or read_commit(Path(checkpoint)) is None
+    marker = make_room(path, locks, owner) if fresh else open_again(path, locks)
+    return DiskDraws(path, dims, coords, lazy=store is not None, identity=marker.identity)
 
 
 def open_checkpoint(
@@ -109,7 +115,6 @@ def open_checkpoint(
     """The checkpoint of this run, if one is wanted."""
     if folder is None or not isinstance(held, DiskDraws):
         return None
-    doors.check_resumable(setup.sampler)
     settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
     identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)
     return Checkpoint(Path(folder), every, identity, held)

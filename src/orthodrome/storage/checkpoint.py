@@ -1,18 +1,24 @@
 """Checkpoints: after any kill, a run goes on from its last commit and ends in the same draws.
 
-    folder/commit.json      what is committed: counts, the number of the state file, the fingerprint
-    folder/state-7.npz      the state of all chains, the last warm-up state, and the draws that fill no block yet
+    folder/commit.json      what is committed: counts, the number of the state file, the fingerprint, checksums
+    folder/state-7.npz      the state of all chains, the last warm-up state, the draws that fill no block yet, and
+                            the checksums of the blocks
     folder/draws.zarr       the draws, in blocks that are written once (see `store`)
+    folder/_orthodrome      the marker of a folder that is ours, and its lock (see `storage.ownership`)
 
 A commit settles the blocks, then the state file, then replaces commit.json: until that last stroke the previous
 commit is whole, so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
+
+The commit vouches for everything else: its own checksum, the state's, which holds the blocks', and the identity of the
+store. What does not match is named and refused.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import time
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,13 +26,17 @@ import jax
 import numpy as np
 
 from orthodrome.errors import CheckpointError
-from orthodrome.storage import files
+from orthodrome.storage import checksums, files, ownership
 from orthodrome.storage.draws import Arrays
 from orthodrome.storage.fingerprint import Fingerprint, differences
 from orthodrome.storage.zarr import DiskDraws
 
 COST_SHARE = 0.03
 """Commits may take this share of the time, whatever the interval asked for."""
+IDENTITY = "orthodrome"
+"""The name, in a state file, of the identity of the checkpoint it belongs to."""
+BROKEN = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+"""What NumPy raises when an .npz file is damaged."""
 
 
 class Standing(NamedTuple):
@@ -47,6 +57,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, every: float, fingerprint: Fingerprint, draws: DiskDraws) -> None:
         self.folder, self.every, self.fingerprint, self.draws = folder, every, fingerprint, draws
+        self.identity = ownership.read_marker(folder, "checkpoint").identity
         self.number, self.finished = 0, ""
         self.last, self.cost = time.monotonic(), 0.0
 
@@ -67,12 +78,14 @@ class Checkpoint:
     def _write(self, standing: Standing, finished: str) -> None:
         self.draws.settle()
         name, previous = f"state-{self.number + 1}.npz", f"state-{self.number}.npz"
-        arrays = {**flat("state", standing.state), **flat("tuned", standing.tuned)}
+        self._refuse_overwriting(self.folder / name)
+        arrays = {**flat("state", standing.state), **flat("tuned", standing.tuned), IDENTITY: np.array(self.identity)}
+        arrays |= {f"checksums/{key}": np.array(sums, np.uint32) for key, sums in self.draws.sums.items()}
         for phase in self.draws.count:
             arrays |= {f"waiting/{phase}/{key}": values for key, values in self.draws.waiting(phase).items()}
         files.write_arrays(self.folder / name, arrays)
         content = {
-            "format": 1,
+            "format": ownership.FORMAT,
             "phase": standing.phase,
             "done": standing.done,
             "tuned": standing.tuned is not None,
@@ -81,10 +94,26 @@ class Checkpoint:
             "number": self.number + 1,
             "finished": finished,
             "fingerprint": self.fingerprint,
+            "state": checksums.of_file(self.folder / name),
+            "layout": self.draws.layout,
+            "store": {"identity": self.draws.identity, "path": str(self.draws.path)},
         }
-        files.write_json(self.folder / "commit.json", content)
+        files.write_json(self.folder / "commit.json", checksums.sealed(content))
         self.number += 1
-        (self.folder / previous).unlink(missing_ok=True)
+        if self.number > 1:
+            (self.folder / previous).unlink(missing_ok=True)
+
+    def _refuse_overwriting(self, path: Path) -> None:
+        """Raise if a state file that this run did not write is in the way; one that a kill left behind is ours."""
+        if not path.exists():
+            return
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                ours = str(found[IDENTITY]) == self.identity
+        except (OSError, *BROKEN):
+            ours = False
+        if not ours:
+            raise CheckpointError(f"{path} was not written by this run, and is not overwritten: move it away")
 
     def _failure(self, error: OSError) -> str:
         kept = (
@@ -108,54 +137,49 @@ class Checkpoint:
                 f"the checkpoint in {self.folder} is of another run: {'; '.join(found)}. Use the same settings to go "
                 "on, or another folder for a new run"
             )
-        arrays = self._read_state(commit["number"])
+        self._check_store(commit["store"])
+        arrays = self._read_state(commit["number"], commit["state"])
         self.number, self.finished = commit["number"], commit["finished"]
         for phase, count in commit["counts"].items():
             prefix = f"waiting/{phase}/"
             waiting = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
             self.draws.restore(phase, count, commit["rows"], waiting)
+        prefix = "checksums/"
+        sums = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+        self.draws.restore_checksums(commit["layout"], sums)
         self.draws.verify()
         tuned = unflat("tuned", warm_template, arrays) if commit["tuned"] else None
         template = warm_template if commit["phase"] == "warmup" else inner(warm_template)
         return Standing(commit["phase"], commit["done"], unflat("state", template, arrays), tuned)
 
-    def _read_state(self, number: int) -> Arrays:
+    def _check_store(self, then: dict[str, str]) -> None:
+        if then["identity"] != self.draws.identity:
+            raise CheckpointError(
+                f"the checkpoint in {self.folder} counts draws in another store: {then['path']} then, "
+                f"{self.draws.path} now. Pass the `store` of the first call to go on, or another folder for a new run"
+            )
+
+    def _read_state(self, number: int, stated: int) -> Arrays:
         path = self.folder / f"state-{number}.npz"
         try:
+            if checksums.of_file(path) != stated:
+                raise ValueError("it does not match its checksum")
             return files.read_arrays(path)
-        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        except (OSError, *BROKEN) as error:
             raise CheckpointError(
-                f"{path} is missing or cut short ({error}): restore it, or start again in a new folder"
+                f"{path} is missing or damaged ({error}): restore it, or start again in a new folder"
             ) from error
 
 
-def open_folder(folder: Path) -> None:
-    """Make the folder, or say why it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        files.write_json(folder / "writable.json", {})
-        (folder / "writable.json").unlink()
-    except OSError as error:
-        raise CheckpointError(
-            f"cannot write checkpoints in {folder}: {error.strerror or error}; choose another folder"
-        ) from error
+def open_folder(folder: Path, locks: contextlib.ExitStack) -> ownership.Marker:
+    """Lock the folder (made if need be) until the run ends, or say why it cannot be used."""
+    return ownership.claim(folder, "checkpoint", locks)
 
 
 def read_commit(folder: Path) -> dict[str, Any] | None:
     """The last commit of a folder."""
     path = folder / "commit.json"
-    if not path.exists():
-        return None
-    try:
-        commit = json.loads(path.read_text())
-        return {
-            key: commit[key]
-            for key in ("phase", "done", "tuned", "counts", "rows", "number", "finished", "fingerprint")
-        }
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(
-            f"{path} is not a whole checkpoint ({type(error).__name__}: {error}): restore it, or start in a new folder"
-        ) from error
+    return checksums.read_sealed(path, "restore it, or start in a new folder") if path.exists() else None
 
 
 def flat(prefix: str, tree: Any) -> Arrays:

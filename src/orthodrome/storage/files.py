@@ -42,9 +42,11 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Named arrays as .npz, without pickle."""
-    with open(path, "wb") as file:
+    """Named arrays as .npz, without pickle, in one stroke."""
+    beside = path.with_name(path.name + ".part")
+    with open(beside, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
+    os.replace(beside, path)
     settle([path])
 
 

@@ -49,7 +49,12 @@ def _write(path: Path, content: memoryview) -> None:
         files.write_bytes(path, content)
         files.settle([path])
     except OSError as error:
-        raise CheckpointError(
-            f"could not write draws to {path}: {error.strerror or error}; the last checkpoint, if any, is still valid: "
-            "make room and call `sample` again"
-        ) from error
+        raise write_failure(path, error) from error
+
+
+def write_failure(path: Path, error: OSError) -> CheckpointError:
+    """Return the error of draws that cannot be written."""
+    return CheckpointError(
+        f"could not write draws to {path}: {error.strerror or error}; the last checkpoint, if any, is still valid: "
+        "make room and call `sample` again"
+    )
