@@ -65,10 +65,8 @@ if TYPE_CHECKING:
     from orthodrome.gradients import NoNoise as NoNoise
     from orthodrome.gradients import ScalarForm as ScalarForm
     from orthodrome.gradients import TemperedGradient as TemperedGradient
-    from orthodrome.linear import FullNoise as FullNoise
-    from orthodrome.linear import LeafMatrix as LeafMatrix
-    from orthodrome.linear import LowRankNoise as LowRankNoise
-    from orthodrome.linear import MatrixFriction as MatrixFriction
+    from orthodrome.linear import Dense as Dense
+    from orthodrome.linear import LowRank as LowRank
     from orthodrome.manifolds import Affine as Affine
     from orthodrome.manifolds import Ball as Ball
     from orthodrome.manifolds import Box as Box
@@ -151,7 +149,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient "
         "NoisyGradient TemperedGradient NoNoise GivenNoise NoiseFunction EmpiricalFisher ScalarForm "
         "DiagonalForm LowRankForm FullForm",
-        "linear": "FullNoise LowRankNoise MatrixFriction",
+        "linear": "Dense LowRank",
         "schedules": "Constant Polynomial WellingTeh Cyclical",
     },
     "samplers": {
@@ -159,7 +157,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "ColumnGibbs SGGMC GSGNHT Scheduled Streamed SGLD SGFS SGHMC SGNHT SGRLD SGRHMC",
         "tuning": "Adapted DenseMetric LowRankMetric StochasticAdapted",
         "metrics": "LocalMetric FisherMetric InverseMetric PotentialMetric",
-        "linear": "LeafMatrix",
     },
     "recipe": {
         "recipe": "Recipe MatrixFree Euler SemiImplicit Symmetric complete_by_fourier complete_in_plane",

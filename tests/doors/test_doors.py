@@ -15,7 +15,7 @@ from orthodrome import doors
 from orthodrome.core.pytree import pytree
 from orthodrome.errors import BadInput, NotOnManifold, OrthodromeWarning, Unsupported
 from orthodrome.gradients import FullGradient
-from orthodrome.linear import steps
+from orthodrome.linear import LinearStep, Triangular
 from orthodrome.manifolds import Euclidean, LevelSet, LogRatioSimplex, Product, Simplex, Sphere
 from orthodrome.run import sample
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
@@ -108,7 +108,7 @@ def test_a_tree_on_one_manifold() -> None:
             {"topics": 0.1, "scale": np.ones(3)},
             r"`step_size\['scale'\]` has the shape \(3,\), but `start\['scale'\]` has \(2,\)",
         ),
-        ({"topics": steps.Dense(0.1, np.eye(3)), "scale": 0.1}, "is a linear map, but"),
+        ({"topics": LinearStep(0.1, Triangular(np.eye(3))), "scale": 0.1}, "is a linear map, but"),
     ],
 )
 def test_steps(step_size: Any, match: str) -> None:

@@ -17,7 +17,7 @@ from scipy import linalg
 from orthodrome.dynamics.splitting import damp, thermalise
 from orthodrome.dynamics.words import own_temperature, word_problem
 from orthodrome.gradients import FullGradient
-from orthodrome.linear import MatrixFriction
+from orthodrome.linear import Dense
 from orthodrome.manifolds import Euclidean, Sphere
 from orthodrome.samplers import SGGMC
 from orthodrome.targets import Target
@@ -133,7 +133,7 @@ def test_matrix_friction_on_the_tangent_space() -> None:
     x = np.array([0.6, 0.48, 0.64])
     p = np.eye(3) - np.outer(x, x)
     v = p @ np.array([1.0, -2.0, 0.5])
-    friction = MatrixFriction(jnp.asarray(c, jnp.float32))
+    friction = Dense(jnp.asarray(c, jnp.float32))
     args = Sphere(), jnp.asarray(x, jnp.float32)
     found = damp(*args, jnp.asarray(v, jnp.float32), friction, jnp.float32(h))
     np.testing.assert_allclose(found, linalg.expm(-p @ c * h) @ v, atol=1e-5)

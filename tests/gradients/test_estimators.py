@@ -36,9 +36,8 @@ from orthodrome.gradients import (
     TemperedGradient,
 )
 from orthodrome.gradients.rows import FEW_ROWS, draw_rows, upper_product
-from orthodrome.linear import FullNoise, LowRankNoise, MatrixFriction
-from orthodrome.linear.noise import dense, injected_noise
-from orthodrome.linear.steps import Dense, per_leaf
+from orthodrome.linear import Dense, LinearStep, LowRank, Triangular, leaves, maps
+from orthodrome.linear.noise import injected_noise
 from orthodrome.manifolds import Euclidean, LogPositive, Sphere
 from orthodrome.samplers import SGGMC, SGLD, Streamed
 from orthodrome.targets import Posterior
@@ -197,7 +196,7 @@ def test_empirical_fisher(kind: Any, replace: bool) -> None:
         return memory, estimate
 
     _, found = jax.jit(lambda: jax.lax.scan(step, estimator.init(x), jnp.arange(NUM_KEYS)))()
-    v = np.asarray(dense(jax.tree.map(lambda a: a[-1], found.noise), x))
+    v = np.asarray(maps.dense(jax.tree.map(lambda a: a[-1], found.noise), x))
     true = np.cov(np.asarray(found.gradient, np.float64).T)
     if isinstance(kind, ScalarForm):
         assert np.trace(v) == pytest.approx(np.trace(true), rel=0.05)
@@ -221,13 +220,13 @@ NOISES = {
     "none": None,
     "scalar": jnp.float32(3.0),
     "diagonal": jnp.asarray([[1.0, 2.0], [0.5, 0.0]]),
-    "full": FullNoise(jnp.asarray(np.cov(np.random.default_rng(0).normal(size=(4, 9))), jnp.float32)),
-    "low rank": LowRankNoise(jnp.asarray(np.random.default_rng(1).normal(size=(4, 2)), jnp.float32), jnp.ones(4)),
+    "full": Dense(jnp.asarray(np.cov(np.random.default_rng(0).normal(size=(4, 9))), jnp.float32)),
+    "low rank": LowRank(jnp.asarray(np.random.default_rng(1).normal(size=(4, 2)), jnp.float32), jnp.ones(4)),
 }
 STEPS = {
     "number": 0.3,
     "elements": jnp.asarray([[0.1, 0.2], [0.3, 0.4]]),
-    "map": Dense(jnp.float32(0.3), jnp.tril(jnp.ones((4, 4))) / 2),
+    "map": LinearStep(jnp.float32(0.3), Triangular(jnp.tril(jnp.ones((4, 4))) / 2)),
 }
 
 
@@ -237,12 +236,12 @@ def test_injected_noise(noise: str, step: str) -> None:
     """Its covariance is 2 C t - h V h' within sampling error, for a number and a matrix C."""
     v, h, like = NOISES[noise], STEPS[step], jnp.zeros((2, 2))
     t = np.broadcast_to(np.asarray(h.size if step == "map" else h), (2, 2)).ravel()
-    gain = 0.3 * np.asarray(h.matrix).T if step == "map" else np.diag(t)
-    for friction in (2.0, MatrixFriction(jnp.diag(jnp.asarray([1.0, 2.0, 3.0, 4.0])))):
+    gain = 0.3 * np.asarray(h.units.matrix).T if step == "map" else np.diag(t)
+    for friction in (2.0, Dense(jnp.diag(jnp.asarray([1.0, 2.0, 3.0, 4.0])))):
         c = 2 * np.eye(4) if friction == 2.0 else np.asarray(friction.matrix)
-        wanted = 2 * np.sqrt(np.outer(t, t)) * c - (0 if v is None else gain @ np.asarray(dense(v, like)) @ gain.T)
+        wanted = 2 * np.sqrt(np.outer(t, t)) * c - (0 if v is None else gain @ np.asarray(maps.dense(v, like)) @ gain.T)
         draw = lambda i, friction=friction: injected_noise(
-            jax.random.fold_in(jax.random.key(0), i), per_leaf(h, like), friction, v, like
+            jax.random.fold_in(jax.random.key(0), i), leaves.spread(h, like), friction, v, like
         )
         values, clipped = jax.jit(jax.vmap(draw))(jnp.arange(NUM_KEYS))
         if np.linalg.eigvalsh(wanted).min() > 0:

@@ -18,7 +18,7 @@ import pytest
 from orthodrome import sample
 from orthodrome.errors import OrthodromeWarning
 from orthodrome.gradients import EmpiricalFisher, FullGradient, Minibatch, NoisyGradient, NoNoise
-from orthodrome.linear import LeafMatrix
+from orthodrome.linear import Dense
 from orthodrome.manifolds import Euclidean
 from orthodrome.metrics import InverseMetric, ProbedDivergence
 from orthodrome.samplers import SGFS, SGHMC, SGLD, SGNHT, SGRHMC, SGRLD
@@ -165,7 +165,7 @@ def test_noise_that_nobody_takes_out_shortens_the_step() -> None:
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 def test_a_metric_that_is_set_needs_one_step(kind: str) -> None:
     """D, or M with a learnt friction, as a diagonal and as a matrix: the step is that of the round law."""
-    form = (lambda a: LeafMatrix(jnp.diag(a))) if kind == "matrix" else (lambda a: a)
+    form = (lambda a: Dense(jnp.diag(a))) if kind == "matrix" else (lambda a: a)
     for sampler in (
         SGLD(gradient(), preconditioner=form(jnp.asarray(SD**2))),
         SGHMC(gradient(), mass=form(jnp.asarray(SD**-2.0))),

@@ -16,10 +16,11 @@ import jax
 import numpy as np
 
 from orthodrome.core.types import Tree
+from orthodrome.doors.maps import check_is_step, check_maps
 from orthodrome.doors.names import describe, kinds, leaf_name, path_list, same_structure
 from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.targets import Posterior, Target
 
@@ -65,6 +66,8 @@ def check_sampler(sampler: Any, positions: Tree) -> None:
             raise BadInput(f"{type(part).__name__}: {problem}")
         settings = fields(part)
         _check_step(settings.get("step_size"), one, manifold)
+        if not is_map(part):
+            check_maps(type(part).__name__, settings, one)
         _check_count("num_steps", settings.get("num_steps"))
         _check_batch(settings.get("batch_size"), density_of(sampler))
 
@@ -90,12 +93,13 @@ def _check_batch(batch_size: Any, target: Any) -> None:
 def _check_step(step_size: Any, position: Tree, manifold: Manifold) -> None:
     if step_size is None or callable(step_size):
         return
-    given = jax.tree_util.tree_leaves_with_path(step_size, is_leaf=steps.is_step)
+    given = jax.tree_util.tree_leaves_with_path(step_size, is_leaf=is_map)
     for path, step in given:
-        _check_positive(leaf_name("step_size", path), step.size if steps.is_step(step) else step)
+        check_is_step(leaf_name("step_size", path), step)
+        _check_positive(leaf_name("step_size", path), step.size if is_map(step) else step)
     leaves = jax.tree_util.tree_leaves_with_path(position)
     shared = len(given) == 1 and given[0][0] == ()
-    if not shared and not same_structure(jax.tree.map(lambda _: 0, step_size, is_leaf=steps.is_step), position):
+    if not shared and not same_structure(jax.tree.map(lambda _: 0, step_size, is_leaf=is_map), position):
         raise BadInput(
             f"`step_size` has the leaves {path_list(p for p, _ in given)}, but the position has "
             f"{path_list(p for p, _ in leaves)}; give one number, or one per leaf of the position"
@@ -112,7 +116,7 @@ def _check_positive(name: str, step: Any) -> None:
 
 
 def _check_step_shape(name: str, leaf: str, step: Any, x: np.ndarray, manifold: Manifold) -> None:
-    shape = None if steps.is_step(step) else np.shape(step)
+    shape = None if is_map(step) else np.shape(step)
     if not manifold.flat and shape != ():
         kind = "a linear map" if shape is None else f"of the shape {shape}"
         raise BadInput(

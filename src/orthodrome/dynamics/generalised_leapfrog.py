@@ -28,7 +28,8 @@ from jax.flatten_util import ravel_pytree
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.metrics.local_metric import PointMetric, Shape, outer, shape_of, times
+from orthodrome.linear.sweeps import Inverted, invert, outer, product
+from orthodrome.metrics.local_metric import PointMetric
 
 BACK = 100
 """A step that returns within so many tolerances has come back."""
@@ -66,15 +67,15 @@ class System:
         estimate, _ = self.gradient.estimate(None, self.unravel(x), None)
         return estimate.logdensity, ravel_pytree(estimate.gradient)[0]
 
-    def shape(self, x: Array) -> Shape:
+    def metric_at(self, x: Array) -> Inverted:
         """The metric at x."""
-        return shape_of(self.metric.matrix(self.unravel(x)))
+        return invert(self.metric.matrix(self.unravel(x)))
 
     def energy(self, point: Phase) -> Array:
         """H; infinite where it is not a number."""
-        shape = self.shape(point.x)
-        kinetic = jnp.sum(point.p * times(shape.inverse, point.p)) / 2
-        h = kinetic + shape.log_determinant / 2 - point.logdensity
+        metric = self.metric_at(point.x)
+        kinetic = jnp.sum(point.p * product(metric.inverse, point.p)) / 2
+        h = kinetic + metric.log_determinant / 2 - point.logdensity
         return jnp.where(jnp.isnan(h), jnp.inf, h)
 
     def step(self, point: Phase, h: Array) -> tuple[Phase, Faults]:
@@ -87,26 +88,26 @@ class System:
         return end, Faults(~definite, definite & ~converged, definite & converged & ~reversible)
 
     def _there(self, point: Phase, h: Array) -> tuple[Phase, Array, Array]:
-        force, shape = self._force(point.x, point.gradient)
+        force, metric = self._force(point.x, point.gradient)
         p, first = self._solve(lambda q: point.p - h / 2 * force(q), point.p)
-        ahead = times(shape.inverse, p)
-        move = lambda y: point.x + h / 2 * (ahead + times(self.shape(y).inverse, p))
+        ahead = product(metric.inverse, p)
+        move = lambda y: point.x + h / 2 * (ahead + product(self.metric_at(y).inverse, p))
         x, second = self._solve(move, point.x)
         logdensity, gradient = self.look(x)
         force, there = self._force(x, gradient)
-        definite = jnp.isfinite(shape.log_determinant) & jnp.isfinite(there.log_determinant)
+        definite = jnp.isfinite(metric.log_determinant) & jnp.isfinite(there.log_determinant)
         return Phase(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
 
-    def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Shape]:
+    def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Inverted]:
         """dH/dx at x as a function of p."""
         g, pull = jax.vjp(lambda y: self.metric.matrix(self.unravel(y)), x)
-        shape = shape_of(g)
+        metric = invert(g)
 
         def force(p: Array) -> Array:
-            w = times(shape.inverse, p)
-            return pull((shape.inverse - outer(w, shape.inverse)) / 2)[0] - gradient
+            w = product(metric.inverse, p)
+            return pull((metric.inverse - outer(w, metric.inverse)) / 2)[0] - gradient
 
-        return force, shape
+        return force, metric
 
     def _solve(self, function: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
         """y = function(y) by iteration, and whether it has converged."""

@@ -19,7 +19,9 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.soft_walls import softened
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
+from orthodrome.linear.linear_map import is_map
+from orthodrome.linear.linear_step import duration
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 
@@ -38,7 +40,7 @@ class Point(NamedTuple):
 
 def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
     """One step K A K with the tree of steps h (negative for backward in time)."""
-    manifold, half = gradient.manifold, splitting.times(h, 0.5)
+    manifold, half = gradient.manifold, leaves.scaled(h, 0.5)
     force = softened(manifold, point.position, point.gradient, h)
     v = splitting.kick(manifold, point.position, point.velocity, force, half)
     x, v = splitting.flow(manifold, point.position, v, h)
@@ -65,10 +67,8 @@ def diverges(manifold: Manifold, change: Array, point: Point) -> Array:
 
 def largest_step(step_size: Any) -> Array:
     """One number for `info`: the largest entry of a tree of steps (the size of a linear map)."""
-    sizes = [
-        s.size if isinstance(s, steps.LinearStep) else s for s in jax.tree.leaves(step_size, is_leaf=steps.is_step)
-    ]
-    return jnp.max(jnp.stack([jnp.max(jnp.asarray(s, jnp.float32)) for s in sizes]))
+    sizes = [duration(step) for step in jax.tree.leaves(step_size, is_leaf=is_map)]
+    return jnp.max(jnp.stack([jnp.max(jnp.asarray(size, jnp.float32)) for size in sizes]))
 
 
 def van_der_corput(count: Array, dtype: Any) -> Array:

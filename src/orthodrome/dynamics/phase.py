@@ -12,16 +12,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics import splitting
-from orthodrome.dynamics.words import own_temperature
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
-from orthodrome.linear.noise import MatrixFriction, budget, duration, is_noise, spread
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -81,57 +77,3 @@ def temperature(manifold: Manifold, x: Tree, v: Tree) -> Array:
 def first_velocity(manifold: Manifold, position: Tree, key: Array | None) -> Tree:
     """A random velocity; at rest without a key."""
     return trees.scale(0.0, position) if key is None else manifold.random_velocity(key, position)
-
-
-def friction_tree(friction: Any, position: Tree) -> Tree:
-    """One friction per leaf of the position."""
-    return jax.tree.unflatten(jax.tree.structure(position), spread(friction, position))
-
-
-def mean_friction(friction: Any, position: Tree) -> Array:
-    """The frictions of the leaves, averaged over the numbers of the position."""
-    entries, dtype = jax.tree.leaves(friction_tree(friction, position)), trees.real_dtype(position)
-    leaves = jax.tree.leaves(position)
-    total = sum(jnp.mean(c).astype(dtype) * x.size for c, x in zip(entries, leaves, strict=True))
-    return total / sum(x.size for x in leaves)
-
-
-def friction_range(friction: Any, units: Tree) -> tuple[Any, Any]:
-    """The weakest and the strongest friction in these units; None for both if it is not set."""
-    if friction is None:
-        return None, None
-    diagonal = lambda c: jnp.diag(c.matrix) if isinstance(c, MatrixFriction) else jnp.ravel(c)
-    leaves, dtype = jax.tree.leaves(units), trees.real_dtype(units)
-    rates = [diagonal(c) * jnp.ravel(u) for c, u in zip(spread(friction, units), leaves, strict=True)]
-    every = jnp.concatenate([rate.astype(dtype) for rate in rates])
-    return jnp.min(every), jnp.max(every)
-
-
-def friction_problem(friction: Any, matrix: bool = True) -> str | None:
-    """A friction that cannot be."""
-    for c in jax.tree.leaves(friction, is_leaf=is_noise):
-        if c is None:
-            continue
-        if not matrix and isinstance(c, MatrixFriction):
-            return "the thermostat is one number, and so must be the friction of a leaf (or of an element)"
-        values = np.linalg.eigvalsh(np.asarray(c.matrix)) if isinstance(c, MatrixFriction) else np.asarray(c)
-        if not np.all(np.isfinite(values)) or not np.all(values > 0):
-            least = float(np.min(values))
-            return f"friction has the value (or eigenvalue) {least:.3g}; it must be above 0 (None: learnt in warm-up)"
-    return None
-
-
-def expected_temperature(order: str, step_size: Any, friction: Any, position: Tree) -> Array:
-    """The scheme's own v.v/m, averaged over the numbers of the position."""
-    h = jax.tree.leaves(steps.per_leaf(step_size, position), is_leaf=steps.is_step)
-    leaves = jax.tree.leaves(position)
-    means = [jnp.mean(own_temperature(order, _rate(c, s))) for c, s in zip(spread(friction, position), h, strict=True)]
-    dtype = trees.real_dtype(position)
-    return sum(jnp.asarray(m, dtype) * x.size for m, x in zip(means, leaves, strict=True)) / sum(x.size for x in leaves)
-
-
-def _rate(friction: Any, h: Any) -> Array:
-    """C h, for each element or eigenvalue."""
-    if isinstance(friction, MatrixFriction):
-        return jnp.linalg.eigvalsh(budget(friction, duration(h)).matrix) / 2
-    return jnp.asarray(friction * duration(h))

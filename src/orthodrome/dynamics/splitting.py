@@ -9,8 +9,8 @@ and P(x) the projection on the tangent space:
     K   kick:               v -> v + h P(x) grad
     U   Ornstein-Uhlenbeck: v -> exp(-P C h) v + (1 - exp(-2 P C P h))^(1/2) P N(0, I), friction and its noise together
 
-`h` is a tree of steps, one per leaf of x (see `steps`); the friction C a tree with a number (an array on flat leaves)
-or a `MatrixFriction` per leaf. The ambient gradient is projected once, here. For a matrix C the exponential is taken
+`h` is a tree of steps, one per leaf of x (see `linear_step`); the friction C a tree with a number (an array on flat
+leaves) or a `LinearMap` per leaf. The ambient gradient is projected once, here. For a matrix C the exponential is taken
 on the tangent space, exp(-P C P h), which is exp(-P C h) for tangent v (erratum 000-9).
 """
 
@@ -24,8 +24,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.types import Tree
-from orthodrome.linear import steps
-from orthodrome.linear.noise import MatrixFriction, budget, duration, injected_noise
+from orthodrome.linear import maps
+from orthodrome.linear.linear_map import LinearMap, is_map
+from orthodrome.linear.linear_step import duration
+from orthodrome.linear.noise import injected_noise
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 
@@ -38,14 +40,14 @@ def flow(manifold: Manifold, x: Tree, v: Tree, h: Tree) -> tuple[Tree, Tree]:
 def kick(manifold: Manifold, x: Tree, v: Tree, gradient: Tree, h: Tree) -> Tree:
     """K: the force of the log density for the time h."""
     push = manifold.project(x, gradient)
-    return jax.tree.map(lambda w, g, s: w + steps.transposed(s, g), v, push, h)
+    return jax.tree.map(lambda w, g, s: w + maps.transposed(s, g), v, push, h)
 
 
 def damp(manifold: Manifold, x: Tree, v: Tree, friction: Tree, h: Tree) -> Tree:
     """B: friction alone for the time h."""
 
     def leaf(m: Manifold, a: Array, w: Array, c: Any, s: Any) -> Array:
-        if isinstance(c, MatrixFriction):
+        if is_map(c):
             return _on_tangent(m, a, c, s, lambda rate: jnp.exp(-rate), w)
         return jnp.exp(-c * duration(s)) * w
 
@@ -57,7 +59,7 @@ def noisy_kick(
 ) -> tuple[Tree, Array]:
     """O: the gradient for the time h, and the noise that its own V leaves to inject; also whether that was clipped."""
     drawn, clipped = injected_noise(key, h, friction, noise, x)
-    push = manifold.project(x, jax.tree.map(lambda g, n, s: steps.transposed(s, g) + n, gradient, drawn, h))
+    push = manifold.project(x, jax.tree.map(lambda g, n, s: maps.transposed(s, g) + n, gradient, drawn, h))
     return jax.tree.map(jnp.add, v, push), clipped
 
 
@@ -65,7 +67,7 @@ def thermalise(key: Array, manifold: Manifold, x: Tree, v: Tree, friction: Tree,
     """U: friction and the noise that balances it, exactly, for the time h."""
 
     def leaf(m: Manifold, a: Array, w: Array, c: Any, s: Any, z: Array) -> Array:
-        if isinstance(c, MatrixFriction):
+        if is_map(c):
             kept = _on_tangent(m, a, c, s, lambda rate: jnp.exp(-rate), w)
             return kept + _on_tangent(m, a, c, s, lambda rate: jnp.sqrt(-jnp.expm1(-2 * rate)), z)
         rate = c * duration(s)
@@ -74,15 +76,10 @@ def thermalise(key: Array, manifold: Manifold, x: Tree, v: Tree, friction: Tree,
     return per_leaf(manifold, leaf, x, v, friction, h, manifold.random_velocity(key, x))
 
 
-def times(h: Tree, factor: Any) -> Tree:
-    """The tree of steps, each multiplied by one number."""
-    return steps.scaled(h, factor)
-
-
-def _on_tangent(m: Manifold, x: Array, c: MatrixFriction, h: Any, f: Callable[[Array], Array], v: Array) -> Array:
+def _on_tangent(m: Manifold, x: Array, c: LinearMap, h: Any, f: Callable[[Array], Array], v: Array) -> Array:
     """f(P C P h) v."""
     rows = jnp.eye(x.size, dtype=x.dtype).reshape(x.size, *x.shape)
     projection = jax.vmap(lambda row: m.project(x, row).ravel())(rows)
-    rates, directions = jnp.linalg.eigh(projection @ (budget(c, duration(h)).matrix / 2) @ projection)
+    rates, directions = jnp.linalg.eigh(projection @ (maps.dense(maps.budget(c, duration(h)), x) / 2) @ projection)
     # rounding may leave the normal directions, where the rate is 0, a little below it
     return (directions @ (f(jnp.maximum(rates, 0)) * (directions.T @ v.ravel()))).reshape(v.shape)

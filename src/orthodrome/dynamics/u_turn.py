@@ -25,7 +25,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
-from orthodrome.linear import steps
+from orthodrome.linear import leaves, maps
 
 
 class End(NamedTuple):
@@ -44,7 +44,7 @@ class Checkpoints(NamedTuple):
 
 def turns(h: Tree, left: End, right: End, forward: Any = True) -> Array:
     """Whether the span between two states turns back; `forward` False: the first argument is the later in time."""
-    chord = jax.tree.map(steps.inverse, h, trees.subtract(right.position, left.position), is_leaf=steps.is_step)
+    chord = leaves.over(maps.solve, h, trees.subtract(right.position, left.position))
     sign = jnp.where(forward, 1, -1)
     return (sign * trees.dot(chord, left.velocity) <= 0) | (sign * trees.dot(chord, right.velocity) <= 0)
 

@@ -18,7 +18,7 @@ from orthodrome.gradients.noise_models import (
 from orthodrome.gradients.noisy import NoisyGradient, TemperedGradient
 from orthodrome.gradients.stream import BatchGradient
 from orthodrome.gradients.svrg import SVRG
-from orthodrome.linear.noise import FullNoise, LowRankNoise, MatrixFriction
+from orthodrome.linear.low_rank import LowRank as LowRankNoise  # the name under which readers look for this form of V
 
 __all__ = [
     "SVRG",
@@ -29,14 +29,12 @@ __all__ = [
     "Estimate",
     "FullForm",
     "FullGradient",
-    "FullNoise",
     "GivenNoise",
     "GradientEstimator",
     "LatentGradient",
     "LatentPosterior",
     "LowRankForm",
     "LowRankNoise",
-    "MatrixFriction",
     "Minibatch",
     "NoNoise",
     "NoiseFunction",

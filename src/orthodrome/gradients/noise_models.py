@@ -21,7 +21,8 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
-from orthodrome.linear.noise import FullNoise, LowRankNoise
+from orthodrome.linear.dense import Dense
+from orthodrome.linear.low_rank import LowRank
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 
@@ -131,8 +132,8 @@ class FullForm(Form):
     def mix(self, old: Array, rows: Array, weight: Array, dimension: int) -> Array:
         return (1 - weight) * old + weight * (rows.T @ rows)
 
-    def noise(self, kept: Array, x: Array) -> FullNoise:
-        return FullNoise(kept)
+    def noise(self, kept: Array, x: Array) -> Dense:
+        return Dense(kept)
 
 
 @pytree
@@ -151,9 +152,9 @@ class LowRankForm(Form):
         _, turn = jnp.linalg.eigh(columns.T @ columns)  # ascending: the leading directions come last
         return columns @ turn[:, -factor.shape[1] :], total
 
-    def noise(self, kept: tuple[Array, Array], x: Array) -> LowRankNoise:
+    def noise(self, kept: tuple[Array, Array], x: Array) -> LowRank:
         factor, total = kept
-        return LowRankNoise(factor, jnp.maximum(total - jnp.sum(factor**2, axis=1), 0))
+        return LowRank(factor, jnp.maximum(total - jnp.sum(factor**2, axis=1), 0))
 
 
 @pytree

@@ -7,13 +7,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
-from orthodrome.linear.noise import FullNoise, LowRankNoise, is_noise
+from orthodrome.linear import leaves, maps
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -43,9 +42,10 @@ class ChangedGradient(abc.ABC):
 
 @pytree
 class NoisyGradient(ChangedGradient):
-    """An estimator with N(0, variance I) added to its ambient gradient: the greenhouse of Liu et al., section 5.1.
+    """An estimator with N(0, V) added to its ambient gradient: the experiments of Liu et al. (2016), section 5.1.
 
-    variance: a number, or one per leaf; told: whether the sampler is told of it, as V
+    variance: V; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf
+    told: whether the sampler is told of V
     """
 
     gradient: GradientEstimator
@@ -56,16 +56,10 @@ class NoisyGradient(ChangedGradient):
         """The estimate inside, corrupted."""
         inner_key, noise_key = jax.random.split(key)
         estimate, memory = self.gradient.estimate(inner_key, x, memory)
-        variance = _variance_per_leaf(self.variance, x)
-        added = jax.tree.map(lambda z, v: jnp.sqrt(v) * z, trees.normal_like(noise_key, x), variance)
+        variance = leaves.spread(self.variance, x)
+        added = leaves.over(lambda v, z: maps.apply(maps.root(v), z), variance, trees.normal_like(noise_key, x))
         noise = variance if self.told else estimate.noise
         return estimate._replace(gradient=trees.add(estimate.gradient, added), noise=noise), memory
-
-
-def _variance_per_leaf(variance: Any, x: Tree) -> Tree:
-    if jax.tree_util.treedef_is_leaf(jax.tree.structure(variance)):
-        return jax.tree.map(lambda a: jnp.asarray(variance, a.dtype), x)
-    return jax.tree.map(lambda v, a: jnp.asarray(v, a.dtype), variance, x)
 
 
 @pytree
@@ -79,16 +73,6 @@ class TemperedGradient(ChangedGradient):
         """The estimate inside, tempered."""
         estimate, memory = self.gradient.estimate(key, x, memory)
         by = 1 / jnp.asarray(self.temperature, estimate.logdensity.dtype)
-        noise = jax.tree.map(lambda v: _weaker(v, by), estimate.noise, is_leaf=is_noise)
+        noise = leaves.scaled(estimate.noise, by**2)
         logdensity, gradient = by * estimate.logdensity, trees.scale(by, estimate.gradient)
         return Estimate(logdensity, gradient, noise, estimate.statistics), memory
-
-
-def _weaker(noise: Any, by: Array) -> Any:
-    if noise is None:
-        return None
-    if isinstance(noise, FullNoise):
-        return FullNoise(by**2 * noise.matrix)
-    if isinstance(noise, LowRankNoise):
-        return LowRankNoise(by * noise.factor, by**2 * noise.diagonal)
-    return by**2 * noise

@@ -1,6 +1,8 @@
-"""Linear maps on one leaf of the position: step sizes, gradient noise, frictions and leaf matrices."""
+"""Linear maps on one leaf of the position: steps, gradient noise, frictions, masses, preconditioners and metrics."""
 
-from orthodrome.linear.leaf_matrix import LeafMatrix
-from orthodrome.linear.noise import FullNoise, LowRankNoise, MatrixFriction
+from orthodrome.linear.dense import Dense, Triangular
+from orthodrome.linear.linear_map import LinearMap, PositiveMap
+from orthodrome.linear.linear_step import LinearStep
+from orthodrome.linear.low_rank import LowRank, Stretched
 
-__all__ = ["FullNoise", "LeafMatrix", "LowRankNoise", "MatrixFriction"]
+__all__ = ["Dense", "LinearMap", "LinearStep", "LowRank", "PositiveMap", "Stretched", "Triangular"]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree
-from orthodrome.linear import steps
+from orthodrome.linear import maps
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -27,7 +27,7 @@ class Euclidean(Manifold):
         return u
 
     def geodesic(self, x: Array, v: Array, t: Any) -> tuple[Array, Array]:
-        return x + steps.forward(t, v), v
+        return x + maps.apply(t, v), v
 
     def retract(self, x: Array) -> Array:
         return x

@@ -27,15 +27,15 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
+from orthodrome.linear import leaves, maps
 from orthodrome.metrics.divergence import Divergence, ExactDivergence
 
 
 class PositionMetric(abc.ABC):
-    """What SGRLD and SGRHMC ask of a metric; matrices are trees, one per leaf (see `leaf_matrix`)."""
+    """What SGRLD and SGRHMC ask of a metric; matrices are trees, one per leaf (see `linear_map`)."""
 
     @abc.abstractmethod
     def inverse(self, x: Tree, estimate: Estimate) -> Tree:
@@ -51,7 +51,7 @@ class PositionMetric(abc.ABC):
 
     def root(self, x: Tree, estimate: Estimate) -> Tree:
         """S."""
-        return leaf_matrix.over(leaf_matrix.root, self.inverse(x, estimate))
+        return leaves.over(maps.root, self.inverse(x, estimate))
 
 
 @pytree
@@ -59,7 +59,7 @@ class InverseMetric(PositionMetric):
     """G^-1 by a function of the position.
 
     function: x -> G^-1(x) (or with `data` (x, data)): one per leaf, or one for all: a number, an array of the
-        leaf's shape (a diagonal), or a `LeafMatrix`
+        leaf's shape (a diagonal), `Dense` or `LowRank`
     divergence: `ExactDivergence()`, or `ProbedDivergence()` for many parameters; one probe is exact if the metric
         is diagonal and each entry depends on its own coordinate only
     """
@@ -70,18 +70,18 @@ class InverseMetric(PositionMetric):
 
     def inverse(self, x: Tree, estimate: Estimate | None = None) -> Tree:
         value = self.function(x) if self.data is None else self.function(x, self.data)
-        return leaf_matrix.spread(value, x)
+        return leaves.spread(value, x)
 
     def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate | None = None) -> Tree:
-        return self._divergence(key, x, lambda y: self.inverse(y), leaf_matrix.times)
+        return self._divergence(key, x, lambda y: self.inverse(y), maps.apply)
 
     def root_divergence(self, key: Array, x: Tree, estimate: Estimate | None = None) -> Tree:
-        root = lambda y: leaf_matrix.over(leaf_matrix.root, self.inverse(y))
-        return self._divergence(key, x, root, leaf_matrix.transposed)
+        root = lambda y: leaves.over(maps.root, self.inverse(y))
+        return self._divergence(key, x, root, maps.transposed)
 
     def _divergence(self, key: Array, x: Tree, matrix: Any, times: Any) -> Tree:
         flat, unravel = ravel_pytree(x)
-        apply = lambda y, v: ravel_pytree(leaf_matrix.over(times, matrix(unravel(y)), unravel(v)))[0]
+        apply = lambda y, v: ravel_pytree(leaves.over(times, matrix(unravel(y)), unravel(v)))[0]
         return unravel(self.divergence(apply, flat, key))
 
 
@@ -93,7 +93,7 @@ class PotentialMetric(PositionMetric):
     offset: Any = 0.5
 
     def inverse(self, x: Tree, estimate: Estimate) -> Tree:
-        return leaf_matrix.spread(self._power(estimate, 0.5)[0] * self.scale, x)
+        return leaves.spread(self._power(estimate, 0.5)[0] * self.scale, x)
 
     def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
         return jax.tree.map(lambda g: -self.scale * self._power(estimate, 0.5)[1] * g, estimate.gradient)

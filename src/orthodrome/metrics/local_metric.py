@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
@@ -59,54 +58,3 @@ class FisherMetric(PointMetric):
         one = lambda y, datum: law.loglikelihood(law.manifold.to_user(unravel(y)), datum)
         scores = jax.vmap(jax.grad(one), in_axes=(None, 0))(flat, law.data)
         return scores.T @ scores - jax.hessian(lambda y: law.embedded_prior(unravel(y)))(flat)
-
-
-class Shape(NamedTuple):
-    """The metric at a point, its inverse, and the log of its determinant (NaN if not positive definite)."""
-
-    matrix: Array
-    inverse: Array
-    log_determinant: Array
-
-
-def shape_of(g: Array) -> Shape:
-    """Inverse and determinant by Gauss-Jordan sweeps over the pivots, which are positive if g is positive definite.
-
-    Plain array operations, since batches of LAPACK calls inside compiled loops have been seen to hang.
-    """
-    if g.ndim == 1:
-        return Shape(g, 1 / g, jnp.sum(jnp.log(g)))
-
-    def sweep(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        a, log_determinant = carry
-        row, pivot = a[k], a[k, k]
-        a = a - jnp.outer(row, row) / pivot
-        line = (row / pivot).at[k].set(-1 / pivot)
-        return a.at[k].set(line).at[:, k].set(line), log_determinant + jnp.log(pivot)
-
-    swept, log_determinant = jax.lax.fori_loop(0, len(g), sweep, (g, jnp.zeros((), g.dtype)))
-    return Shape(g, -swept, log_determinant)
-
-
-def root(a: Array) -> Array:
-    """Cholesky's factor, column by column; elementwise for a diagonal."""
-    if a.ndim == 1:
-        return jnp.sqrt(a)
-    rows = jnp.arange(len(a))
-
-    def column(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        rest, factor = carry
-        line = jnp.where(rows >= k, rest[:, k] / jnp.sqrt(rest[k, k]), 0)
-        return rest - jnp.outer(line, line), factor.at[:, k].set(line)
-
-    return jax.lax.fori_loop(0, len(a), column, (a, jnp.zeros_like(a)))[1]
-
-
-def times(a: Array, v: Array) -> Array:
-    """a v, for a matrix or a diagonal."""
-    return a * v if a.ndim == 1 else a @ v
-
-
-def outer(w: Array, like: Array) -> Array:
-    """w w', or its diagonal."""
-    return w * w if like.ndim == 1 else jnp.outer(w, w)

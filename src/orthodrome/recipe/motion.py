@@ -13,11 +13,11 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-import orthodrome.linear.noise as gradient_noise
 import orthodrome.recipe.matrices as matrices
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import bounced, moved
+from orthodrome.linear import leaves, maps
 from orthodrome.recipe.matrices import MatrixFree
 
 
@@ -110,7 +110,6 @@ def _covariance(noise: Any, like: Tree) -> Array | None:
     """V over the ravelled position: one block per leaf."""
     if noise is None:
         return None
-    leaves = jax.tree.leaves(like)
-    entries = gradient_noise.spread(noise, like)
-    blocks = [gradient_noise.dense(0 if v is None else v, x) for v, x in zip(entries, leaves, strict=True)]
+    pairs = zip(leaves.entries(noise, like), jax.tree.leaves(like), strict=True)
+    blocks = [maps.dense(0 if v is None else v, x) for v, x in pairs]
     return jax.scipy.linalg.block_diag(*blocks)

@@ -28,7 +28,8 @@ import orthodrome.tuning.trajectory_length as trajectory_length
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
+from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
 from orthodrome.samplers.exact.random_walk import RandomWalk
@@ -135,7 +136,7 @@ class Adapted:
         position = jax.tree.map(lambda leaf: leaf[0], state.position)
         factor, num_steps = trajectory_choice.best(tuning.curve, trajectory_choice.overhead(sampler, position))
         factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
-        return replace(sampler, step_size=steps.scaled(sampler.step_size, factor), num_steps=num_steps)
+        return replace(sampler, step_size=leaves.scaled(sampler.step_size, factor), num_steps=num_steps)
 
     def _at(self, tuning: Tuning) -> Any:
         """The sampler inside with the current steps."""
@@ -148,7 +149,7 @@ class Adapted:
         """One number in the units of the leaves; a sampler with a metric of its own needs no units."""
         h = jnp.exp(tuning.dual.log_step)
         own_metric = isinstance(self.sampler, RiemannianHMC | RiemannianLangevin)
-        return h if own_metric else steps.scaled(tuning.units, h)
+        return h if own_metric else leaves.scaled(tuning.units, h)
 
     def _measured(
         self, key: Array, sampler: GeodesicHMC, state: HMCState, tuning: Tuning, curve: Curve
@@ -222,9 +223,7 @@ class Adapted:
 
 def _units_in(most: float, unit: Any) -> Array:
     """How many units fit in the largest step of a leaf; maps live on flat leaves, which have none."""
-    return (
-        jnp.full((), jnp.inf, unit.size.dtype) if steps.is_step(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
-    )
+    return jnp.full((), jnp.inf, unit.size.dtype) if is_map(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
 
 
 def needs_tuning(sampler: Any) -> bool:

@@ -23,7 +23,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.linear.steps import Dense, LinearStep, LowRank
+from orthodrome.linear.dense import Triangular
+from orthodrome.linear.linear_step import LinearStep
+from orthodrome.linear.low_rank import Stretched
 
 
 class Metric(abc.ABC):
@@ -50,8 +52,8 @@ class Metric(abc.ABC):
 class DenseMetric(Metric):
     """The covariance of the draws."""
 
-    def identity(self, x: Array) -> Dense:
-        return Dense(jnp.ones((), x.dtype), jnp.eye(x.size, dtype=x.dtype))
+    def identity(self, x: Array) -> LinearStep:
+        return LinearStep(jnp.ones((), x.dtype), Triangular(jnp.eye(x.size, dtype=x.dtype)))
 
     def start(self, x: Array) -> Array:
         return jnp.zeros((x.size, x.size), x.dtype)
@@ -59,13 +61,13 @@ class DenseMetric(Metric):
     def update(self, sums: Array, d: Array, g: Array, pool: Any) -> Array:
         return sums + pool(jnp.outer(d, d))
 
-    def learn(self, sums: Array, unit: Array, mean: Array, count: Array, gather: Any) -> Dense:
+    def learn(self, sums: Array, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         covariance = sums / count - jnp.outer(mean, mean)
         trust = count / (count + 5)
         shrunk = trust * covariance + (1 - trust) * jnp.diag(unit.ravel() ** 2)
         # a window shorter than the dimension leaves the covariance singular: the diagonal keeps it definite
         floor = 1e-4 * jnp.diag(unit.ravel() ** 2)
-        return Dense(jnp.ones((), mean.dtype), jnp.linalg.cholesky(shrunk + floor))
+        return LinearStep(jnp.ones((), mean.dtype), Triangular(jnp.linalg.cholesky(shrunk + floor)))
 
 
 class Rows(NamedTuple):
@@ -83,10 +85,12 @@ class LowRankMetric(Metric):
     rank: int = static(default=8)
     window: int = static(default=64)
 
-    def identity(self, x: Array) -> LowRank:
+    def identity(self, x: Array) -> LinearStep:
         rank = min(self.rank, x.size)
-        one = jnp.ones((), x.dtype)
-        return LowRank(one, jnp.ones(x.size, x.dtype), jnp.eye(x.size, rank, dtype=x.dtype), jnp.ones(rank, x.dtype))
+        directions = jnp.eye(x.size, rank, dtype=x.dtype)
+        return LinearStep(
+            jnp.ones((), x.dtype), Stretched(jnp.ones(x.size, x.dtype), directions, jnp.ones(rank, x.dtype))
+        )
 
     def start(self, x: Array) -> Rows:
         empty = jnp.zeros((self.window, x.size), x.dtype)
@@ -96,7 +100,7 @@ class LowRankMetric(Metric):
         at = sums.added % self.window
         return Rows(sums.draws.at[at].set(d.ravel()), sums.gradients.at[at].set(g.ravel()), sums.added + 1)
 
-    def learn(self, sums: Rows, unit: Array, mean: Array, count: Array, gather: Any) -> LowRank:
+    def learn(self, sums: Rows, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         scale = unit.ravel()
         filled = (jnp.arange(self.window) < sums.added).astype(scale.dtype)[:, None]
         y = gather(filled * (sums.draws - mean[None]) / scale[None])
@@ -105,7 +109,7 @@ class LowRankMetric(Metric):
         directions = _leading(jnp.concatenate([y, g]), min(self.rank, scale.size))
         s_x, s_g = _covariance(y @ directions, n), _covariance(g @ directions, n)
         values, vectors = jnp.linalg.eigh(_geometric_mean(s_x, s_g))
-        return LowRank(jnp.ones((), scale.dtype), scale, directions @ vectors, jnp.sqrt(values))
+        return LinearStep(jnp.ones((), scale.dtype), Stretched(scale, directions @ vectors, jnp.sqrt(values)))
 
 
 def _leading(rows: Array, rank: int) -> Array:

@@ -23,13 +23,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 import orthodrome.tuning.scales as scales
 import orthodrome.tuning.secants as secants
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
+from orthodrome.linear import leaves, maps
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
 
@@ -166,7 +166,7 @@ class StochasticAdapted:
             curvature=jnp.maximum(mix(seen.curvature, curvature), 1e-12),
             noise=mix(seen.noise, noise),
             raw_noise=mix(seen.raw_noise, raw_noise),
-            stretch=jnp.maximum(mix(seen.stretch, size(leaf_matrix.largest_diagonal(metric, x))), 1e-12),
+            stretch=jnp.maximum(mix(seen.stretch, size(leaves.largest_diagonal(metric, x))), 1e-12),
             measured=seen.measured + 1,
         )
         return seen, secants.update(m, tuning.secants, way, bend, self._mean)
@@ -198,12 +198,12 @@ class StochasticAdapted:
 
 def _square(metric: Tree, g: Tree) -> Array:
     """g' D g."""
-    return trees.dot(g, leaf_matrix.over(leaf_matrix.times, metric, g))
+    return trees.dot(g, leaves.over(maps.apply, metric, g))
 
 
 def _inverse_square(metric: Tree, d: Tree) -> Array:
     """d' D^-1 d."""
-    return trees.dot(d, leaf_matrix.over(leaf_matrix.solve, metric, d))
+    return trees.dot(d, leaves.over(maps.solve, metric, d))
 
 
 def temperature_warning(measured: float, expected: float) -> str | None:

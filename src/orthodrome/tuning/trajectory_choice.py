@@ -17,7 +17,7 @@ import orthodrome.tuning.taking_turns as taking_turns
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import Point, leapfrog
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, Curve
 
@@ -42,7 +42,7 @@ def overhead(sampler: GeodesicHMC, position: Tree) -> float:
     """
     point = Point(position, position, jnp.zeros((), trees.real_dtype(position)), position)
     step = jax.jit(lambda gradient, point, h: leapfrog(gradient, point, h))
-    h = steps.per_leaf(sampler.step_size, position)
+    h = leaves.spread(sampler.step_size, position)
     counted = step.lower(sampler.gradient, point, h).cost_analysis() or {}  # a compiler that does not count
     one_step = counted.get("flops", 0.0) + 10 * counted.get("transcendentals", 0.0)
     fixed, per_number = OVERHEAD

@@ -34,7 +34,7 @@ from jax import Array
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import Point, diverges, energy, leapfrog
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
@@ -115,7 +115,7 @@ def transition(
     manifold = sampler.manifold
     v = manifold.random_velocity(velocity_key, state.position)
     begin = Point(state.position, v, state.logdensity, state.gradient)
-    h = steps.scaled(sampler.steps(state), jnp.minimum(jnp.asarray(FACTORS, most.dtype)[factor], most))
+    h = leaves.scaled(sampler.steps(state), jnp.minimum(jnp.asarray(FACTORS, most.dtype)[factor], most))
     last = jax.random.randint(end_key, (), 0, length, jnp.int32)
     f0 = functionals(manifold, state.position, reference)
     empty = start(manifold, state.position)

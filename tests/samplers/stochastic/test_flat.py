@@ -20,7 +20,7 @@ from orthodrome.checks import check_kernel, simulation_based_calibration
 from orthodrome.core.pytree import pytree
 from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients import EmpiricalFisher, Estimate, FullGradient, Minibatch, NoisyGradient
-from orthodrome.linear import FullNoise, LeafMatrix, MatrixFriction
+from orthodrome.linear import Dense
 from orthodrome.manifolds import Euclidean, Positive, Product, Sphere
 from orthodrome.metrics import InverseMetric, PotentialMetric, ProbedDivergence
 from orthodrome.recipe import Recipe
@@ -137,17 +137,17 @@ def test_matrices_of_every_kind() -> None:
     """Preconditioner, friction, mass and V as matrices, on a correlated normal: the covariance to 0.1."""
     precision = np.linalg.inv(TWO)
     target = FullGradient(Target(Euclidean(), correlated))
-    noise = FullNoise(jnp.asarray([[2.0, 0.5], [0.5, 1.0]]))
+    noise = Dense(jnp.asarray([[2.0, 0.5], [0.5, 1.0]]))
     noisy = CorrelatedNoise(target, noise)
     start = jnp.zeros((600, 2))
     for sampler, expected in (
-        (SGLD(noisy, 0.1, LeafMatrix(jnp.asarray(TWO, jnp.float32))), 1 / (1 - 0.05) * TWO),
+        (SGLD(noisy, 0.1, Dense(jnp.asarray(TWO, jnp.float32))), 1 / (1 - 0.05) * TWO),
         (
             SGHMC(
                 noisy,
                 0.1,
-                MatrixFriction(jnp.asarray([[2.0, 0.4], [0.4, 1.5]])),
-                LeafMatrix(jnp.asarray(precision, jnp.float32)),
+                Dense(jnp.asarray([[2.0, 0.4], [0.4, 1.5]])),
+                Dense(jnp.asarray(precision, jnp.float32)),
             ),
             TWO,
         ),
@@ -314,9 +314,9 @@ def test_fisher_scoring_is_exact_for_a_normal_posterior_at_any_step() -> None:
 def test_fisher_scoring_with_a_matrix() -> None:
     """A full V and I in two dimensions, given: the covariance is I^-1 at a large step."""
     information = np.array([[3.0, 1.0], [1.0, 2.0]], np.float32)
-    v = FullNoise(jnp.asarray([[2.0, 0.5], [0.5, 1.0]]))
+    v = Dense(jnp.asarray([[2.0, 0.5], [0.5, 1.0]]))
     target = FullGradient(Target(Euclidean(), lambda x: -0.5 * x @ jnp.asarray(information, x.dtype) @ x))
-    sampler = SGFS(CorrelatedNoise(target, v), 4.0, information=LeafMatrix(jnp.asarray(information)))
+    sampler = SGFS(CorrelatedNoise(target, v), 4.0, information=Dense(jnp.asarray(information)))
     x = chains(sampler, jax.random.split(jax.random.key(0), 3000), jnp.zeros((3000, 2)))
     np.testing.assert_allclose(np.cov(np.asarray(x).reshape(-1, 2).T), np.linalg.inv(information), atol=0.03)
 
@@ -378,7 +378,7 @@ def test_doors() -> None:
     assert "Sphere is not flat" in refused(SGHMC(gradient(lambda p: -jnp.sum(p["a"] ** 2), mixed), 0.1), tree)
     assert "num_warmup is 0" in refused(SGLD(gradient()), jnp.ones(1))
     assert "must be above 0" in refused(SGHMC(gradient(), 0.1, -1.0), jnp.ones(1))
-    matrix = LeafMatrix(jnp.eye(2))
+    matrix = Dense(jnp.eye(2))
     assert "walls reflect one at a time" in refused(SGLD(gradient(normal, Positive()), 0.1, matrix), jnp.ones(2))
     lopsided = Recipe(lambda z: jnp.sum(z**2), None, lambda z: jnp.ones((2, 2)), 0.1)
     assert "a recipe does not tune itself" in refused(Recipe(lambda z: jnp.sum(z**2), None, None), jnp.ones(2))

@@ -21,7 +21,7 @@ from orthodrome.dynamics import splitting
 from orthodrome.errors import BadInput
 from orthodrome.experiments.support.words.circle import exact_mean, kept_mean
 from orthodrome.gradients import FullGradient, GivenNoise, Minibatch, NoisyGradient
-from orthodrome.linear import MatrixFriction
+from orthodrome.linear import Dense
 from orthodrome.manifolds import Euclidean, Positive, Product, Sphere
 from orthodrome.samplers import GSGNHT, SGGMC, Scheduled
 from orthodrome.schedules import Constant, Cyclical, Polynomial, WellingTeh
@@ -285,7 +285,7 @@ def test_without_projection_the_temperature_is_wrong() -> None:
 
 
 def test_matrix_friction_keeps_the_law() -> None:
-    friction = MatrixFriction(jnp.asarray([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 3.0]]))
+    friction = Dense(jnp.asarray([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 3.0]]))
     start = jnp.asarray(exact.von_mises_fisher(np.random.default_rng(0), 4000, 3, KAPPA), jnp.float32)
     cosines, weights = exact.von_mises_fisher_cosine(3, KAPPA)
     sampler = SGGMC(FullGradient(Target(Sphere(), vmf)), 0.1, friction)
@@ -343,7 +343,7 @@ def test_a_move_out_of_the_support_turns_back_and_a_nan_stops_the_run() -> None:
         ({"order": "ABCBA"}, "'C' is not one of"),
         ({"order": "ABO"}, "backwards"),
         ({"friction": -1.0}, "above 0"),
-        ({"friction": MatrixFriction(jnp.diag(jnp.asarray([1.0, -2.0])))}, "-2"),
+        ({"friction": Dense(jnp.diag(jnp.asarray([1.0, -2.0])))}, "-2"),
     ],
 )
 def test_the_door_refuses(settings: dict[str, Any], text: str) -> None:

@@ -25,7 +25,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import Point, diverges, energy, largest_step, leapfrog, van_der_corput
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -109,10 +109,10 @@ class GeodesicHMC:
 
     def steps(self, state: HMCState) -> Tree:
         """The tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
-        h = steps.per_leaf(self.step_size, state.position)
+        h = leaves.spread(self.step_size, state.position)
         turns = 1 if self.num_steps is None else jnp.size(self.num_steps)
         w = van_der_corput(in_step(state.transitions) // turns, state.logdensity.dtype)
-        return steps.scaled(h, 1 + self.jitter * (2 * w - 1))
+        return leaves.scaled(h, 1 + self.jitter * (2 * w - 1))
 
 
 @custom_vmap

@@ -32,11 +32,10 @@ import orthodrome.dynamics.u_turn as u_turn
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
-from orthodrome.dynamics import splitting
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, diverges, energy, largest_step, leapfrog
 from orthodrome.dynamics.u_turn import Checkpoints, End
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -115,7 +114,7 @@ class GeodesicNUTS:
         v = self.manifold.random_velocity(velocity_key, state.position)
         start = Point(state.position, v, state.logdensity, state.gradient)
         directions = jax.random.bits(direction_key, dtype=jnp.uint32)
-        h = steps.per_leaf(self.step_size, state.position)
+        h = leaves.spread(self.step_size, state.position)
         tree = jax.lax.while_loop(
             lambda tree: ~tree.done,
             lambda tree: self._grow(leaf_key, directions, h, energy(start), tree),
@@ -136,7 +135,7 @@ class GeodesicNUTS:
         log_u = jnp.log(jax.random.uniform(jax.random.fold_in(key, tree.n_steps), (2,), energy0.dtype))
         forward = (directions >> tree.depth) & 1 == 1
         origin = trees.where(tree.leaf == 0, trees.where(forward, tree.right, tree.left), tree.moving)
-        point = leapfrog(self.gradient, origin, splitting.times(h, jnp.where(forward, 1, -1).astype(energy0.dtype)))
+        point = leapfrog(self.gradient, origin, leaves.scaled(h, jnp.where(forward, 1, -1).astype(energy0.dtype)))
         end, relative = End(point.position, point.velocity), energy0 - energy(point)
         growing = _draw(log_u[0], tree.growing, _leaf(point, relative), biased=False)
         turned = u_turn.turns_anywhere(h, tree.kept, tree.leaf, end, forward)

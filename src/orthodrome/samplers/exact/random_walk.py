@@ -23,7 +23,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -67,7 +67,7 @@ class RandomWalk:
         """Propose along a random geodesic; accept or stay."""
         velocity_key, accept_key = jax.random.split(key)
         v = self.manifold.random_velocity(velocity_key, state.position)
-        h = steps.per_leaf(self.step_size, state.position)
+        h = leaves.spread(self.step_size, state.position)
         x, w = splitting.flow(self.manifold, state.position, v, h)
         logdensity = self.target.embedded_logdensity(x)
         change = logdensity - state.logdensity + (trees.dot(v, v) - trees.dot(w, w)) / 2

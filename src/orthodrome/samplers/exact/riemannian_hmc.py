@@ -20,8 +20,9 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics.generalised_leapfrog import Faults, Phase, System, default_tolerance
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
 from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear.sweeps import cholesky, product
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.metrics.local_metric import PointMetric, root, times
+from orthodrome.metrics.local_metric import PointMetric
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
 
@@ -90,7 +91,7 @@ class RiemannianHMC:
         x, unravel = ravel_pytree(state.position)
         tolerance = default_tolerance(x.dtype) if self.tolerance is None else self.tolerance
         system = System(self.gradient, self.metric, jnp.asarray(tolerance, x.dtype), unravel, self.max_iterations)
-        p = times(root(system.shape(x).matrix), jax.random.normal(momentum_key, x.shape, x.dtype))
+        p = product(cholesky(system.metric_at(x).matrix), jax.random.normal(momentum_key, x.shape, x.dtype))
         start = Phase(x, p, state.logdensity, ravel_pytree(state.gradient)[0])
         end, faults = self._follow(system, start)
         change = system.energy(start) - system.energy(end)

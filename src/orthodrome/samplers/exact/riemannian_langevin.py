@@ -23,8 +23,9 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear.sweeps import Inverted, cholesky, invert, product
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.metrics.local_metric import PointMetric, Shape, root, shape_of, times
+from orthodrome.metrics.local_metric import PointMetric
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianState
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
@@ -42,7 +43,7 @@ class Proposal(NamedTuple):
     """A normal law: its mean, and its precision times h^2, which is G."""
 
     mean: Array
-    shape: Shape
+    metric: Inverted
 
 
 @pytree
@@ -88,11 +89,11 @@ class RiemannianLangevin:
         h = jnp.asarray(self.step_size, x.dtype)
         forward = self._proposal(x, state.gradient, unravel, h)
         noise = jax.random.normal(noise_key, x.shape, x.dtype)
-        y = forward.mean + h * times(root(forward.shape.inverse), noise)
+        y = forward.mean + h * product(cholesky(forward.metric.inverse), noise)
         new = self.init(unravel(y))
         backward = self._proposal(y, new.gradient, unravel, h)
         change = new.logdensity - state.logdensity + log_normal(backward, x, h) - log_normal(forward, y, h)
-        definite = jnp.isfinite(forward.shape.log_determinant) & jnp.isfinite(backward.shape.log_determinant)
+        definite = jnp.isfinite(forward.metric.log_determinant) & jnp.isfinite(backward.metric.log_determinant)
         possible = definite & trees.all_finite(new)
         change = jnp.where(possible & ~jnp.isnan(change), change, -jnp.inf)
         taken = jnp.log(jax.random.uniform(accept_key, dtype=x.dtype)) < change if self.adjusted else possible
@@ -101,21 +102,21 @@ class RiemannianLangevin:
         return kept, RiemannianLangevinInfo(kept.logdensity, rate, largest_step(self.step_size), ~definite)
 
     def _proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
-        metric = lambda y: self.metric.matrix(unravel(y))
-        shape = shape_of(metric(x))
-        drift = ravel_pytree(gradient)[0] - _contracted_slope(metric, x, shape.inverse)
-        return Proposal(x + h * h / 2 * times(shape.inverse, drift), shape)
+        metric_at = lambda y: self.metric.matrix(unravel(y))
+        metric = invert(metric_at(x))
+        drift = ravel_pytree(gradient)[0] - _contracted_slope(metric_at, x, metric.inverse)
+        return Proposal(x + h * h / 2 * product(metric.inverse, drift), metric)
 
 
-def _contracted_slope(metric: Any, x: Array, inverse: Array) -> Array:
+def _contracted_slope(metric_at: Any, x: Array, inverse: Array) -> Array:
     """c_i = sum_jk d_j G_ik(x) (G^-1)_kj."""
     columns = jnp.diag(inverse) if inverse.ndim == 1 else inverse
-    slope = lambda j, column: jax.jvp(lambda y: times(metric(y), column), (x,), (j,))[1]
+    slope = lambda j, column: jax.jvp(lambda y: product(metric_at(y), column), (x,), (j,))[1]
     return jnp.sum(jax.vmap(slope)(jnp.eye(x.size, dtype=x.dtype), columns.T), axis=0)
 
 
 def log_normal(law: Proposal, y: Array, h: Array) -> Array:
     """log q(y), without its constant."""
     apart = y - law.mean
-    square = jnp.sum(apart * times(law.shape.matrix, apart))
-    return law.shape.log_determinant / 2 - square / (2 * h * h)
+    square = jnp.sum(apart * product(law.metric.matrix, apart))
+    return law.metric.log_determinant / 2 - square / (2 * h * h)

@@ -16,7 +16,7 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.noisy import TemperedGradient
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.schedules import Schedule
 
@@ -71,7 +71,9 @@ class Scheduled:
         sampler = self.sampler
         if self.step_size is not None:
             h = jnp.asarray(self.step_size(step), step.dtype)
-            sampler = replace(sampler, step_size=h if sampler.step_size is None else steps.scaled(sampler.step_size, h))
+            sampler = replace(
+                sampler, step_size=h if sampler.step_size is None else leaves.scaled(sampler.step_size, h)
+            )
         if self.temperature is not None:
             heat = jnp.asarray(self.temperature(step), step.dtype)
             sampler = replace(sampler, gradient=TemperedGradient(sampler.gradient, heat))

@@ -6,8 +6,8 @@ from typing import Any
 
 import jax
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
+from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
 from orthodrome.samplers.stochastic.tunable import StochasticSampler
@@ -38,11 +38,11 @@ def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | 
             f"{type(curved).__name__} is not flat; use SGGMC or GSGNHT, which follow its geodesics, or a chart "
             "(`LogRatioSimplex`, `LogPositive`)"
         )
-    if any(steps.is_step(step) for step in jax.tree.leaves(step_size, is_leaf=steps.is_step)):
+    if any(is_map(step) for step in jax.tree.leaves(step_size, is_leaf=is_map)):
         return (
             "its step size is one number, or one per leaf or element; a linear map is a preconditioner or mass matrix"
         )
     walls = any(not kind.smooth for kind in kinds)
-    if walls and any(leaf_matrix.any_matrix(setting) for setting in settings):
+    if walls and any(leaves.any_map(setting) for setting in settings):
         return "a matrix mixes the coordinates, and walls reflect one at a time; give a diagonal, or use `LogPositive`"
     return None

@@ -28,11 +28,12 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics import splitting
+from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
-from orthodrome.linear.noise import duration
+from orthodrome.linear import leaves
+from orthodrome.linear.linear_step import duration
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
@@ -86,26 +87,26 @@ class GSGNHT(StochasticSampler):
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        return word_problem(self.order, self.letters) or stochastic.friction_problem(self.friction, matrix=False)
+        return word_problem(self.order, self.letters) or friction_problem(self.friction, matrix=False)
 
     def init(self, position: Tree, key: Array | None = None) -> GSGNHTState:
         """At an embedded position, with a random velocity; the thermostat at the friction."""
         velocity = stochastic.first_velocity(self.manifold, position, key)
         return GSGNHTState(
-            position, velocity, stochastic.mean_friction(self.friction, position), self.gradient.init(position)
+            position, velocity, leaves.mean_diagonal(self.friction, position), self.gradient.init(position)
         )
 
     def step(self, key: Array, state: GSGNHTState) -> tuple[GSGNHTState, GSGNHTInfo]:
         """`num_steps` words."""
         word_key, batch_key = jax.random.split(key)
         manifold = self.manifold
-        h = steps.per_leaf(self.step_size, state.position)
-        friction = stochastic.friction_tree(self.friction, state.position)
-        mean = stochastic.mean_friction(self.friction, state.position)
+        h = leaves.spread(self.step_size, state.position)
+        friction = leaves.spread(self.friction, state.position)
+        mean = leaves.mean_diagonal(self.friction, state.position)
         share_of = jax.tree.map(lambda c: c / mean.astype(c.dtype), friction)
 
         def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
-            x, v, xi, part = phase.position, phase.velocity, phase.thermostat, splitting.times(h, share)
+            x, v, xi, part = phase.position, phase.velocity, phase.thermostat, leaves.scaled(h, share)
             if name == "A":
                 xi = xi + self._heat(x, v, jax.tree.map(lambda r, s: r * duration(s), share_of, part))
                 x, v = splitting.flow(manifold, x, v, part)
@@ -141,7 +142,7 @@ class GSGNHT(StochasticSampler):
 
     def restarted(self, state: GSGNHTState) -> GSGNHTState:
         """The thermostat back at the friction, which a change of settings has moved."""
-        return state._replace(thermostat=stochastic.mean_friction(self.friction, state.position))
+        return state._replace(thermostat=leaves.mean_diagonal(self.friction, state.position))
 
     def bears_noise(self, told: bool) -> bool:
         """The thermostat makes up for the gradient's noise, told or not."""
@@ -149,10 +150,10 @@ class GSGNHT(StochasticSampler):
 
     def tuned(self, measured: Measured) -> GSGNHT:
         """As `SGGMC`; the thermostat as fast as the friction."""
-        weakest, _ = stochastic.friction_range(self.friction, measured.units)
+        weakest, _ = friction_range(self.friction, measured.units)
         step = measured.in_units(measured.second_order(SECOND, weakest))
         tuned = replace(self, step_size=step) if self.step_size is None else self
         if self.friction is not None:
             return tuned
-        mean = stochastic.mean_friction(measured.frictions(), measured.units)
+        mean = leaves.mean_diagonal(measured.frictions(), measured.units)
         return replace(tuned, friction=measured.frictions(), thermostat_mass=self.thermostat_mass / mean**2)

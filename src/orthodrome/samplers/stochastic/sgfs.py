@@ -21,7 +21,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
@@ -32,9 +31,9 @@ from orthodrome.dynamics.momentum import size
 from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.minibatch import Minibatch
-from orthodrome.linear import steps
-from orthodrome.linear.leaf_matrix import LeafMatrix
-from orthodrome.linear.noise import FullNoise, LowRankNoise, dense, spread
+from orthodrome.linear import leaves, maps
+from orthodrome.linear.dense import Dense
+from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.stochastic.flat import FlatSampler
 from orthodrome.samplers.stochastic.tunable import Measured
 
@@ -48,7 +47,7 @@ class SGFS(FlatSampler):
 
     gradient: an estimator that knows V
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
-    injected: B; a number, an array of the leaf's shape, or a `LeafMatrix`; None: V + I
+    injected: B; a number, an array of the leaf's shape, `Dense` or `LowRank`; None: V + I
     information: I, in the same forms; None: from V, with the sizes of batch and data (of a `Minibatch`)
     """
 
@@ -70,7 +69,7 @@ class SGFS(FlatSampler):
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
         """B^-1."""
-        return leaf_matrix.over(leaf_matrix.inverse, self._injected(self._total(estimate.noise, position), position))
+        return leaves.over(maps.inverse, self._injected(self._total(estimate.noise, position), position))
 
     def bears_noise(self, told: bool) -> bool:
         """V is a part of the noise that it wants."""
@@ -87,39 +86,29 @@ class SGFS(FlatSampler):
     def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
         """The box of Ahn et al."""
         gradient_key, noise_key = jax.random.split(key)
-        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        x, h = state.position, leaves.spread(self.step_size, state.position)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
         total = self._total(estimate.noise, x)
-        extra = leaf_matrix.over(lambda b, s: leaf_matrix.scaled(4 / s, b), self._injected(total, x), h)
-        noise = leaf_matrix.over(
-            lambda b, n: leaf_matrix.times(leaf_matrix.root(b), n), extra, trees.normal_like(noise_key, x)
-        )
-        precision = jax.tree.map(
-            lambda a, b, g: leaf_matrix.scaled(0.5, _sum(a, b, g)), total, extra, x, is_leaf=leaf_matrix.is_matrix
-        )
-        change = leaf_matrix.over(leaf_matrix.solve, precision, trees.add(estimate.gradient, noise))
-        temperature = trees.dot(change, leaf_matrix.over(leaf_matrix.times, precision, change)) / (2 * size(x))
+        extra = leaves.over(lambda b, s: maps.scaled(b, 4 / s), self._injected(total, x), h)
+        noise = leaves.over(lambda b, n: maps.apply(maps.root(b), n), extra, trees.normal_like(noise_key, x))
+        precision = leaves.scaled(leaves.over(maps.add, total, extra, x), 0.5)
+        change = leaves.over(maps.solve, precision, trees.add(estimate.gradient, noise))
+        temperature = trees.dot(change, leaves.over(maps.apply, precision, change)) / (2 * size(x))
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), jnp.zeros((), bool))
         return LangevinState(moved(self.manifold, x, change), memory), info
 
     def _injected(self, total: Tree, x: Tree) -> Tree:
         """B."""
-        return total if self.injected is None else leaf_matrix.spread(self.injected, x)
+        return total if self.injected is None else leaves.spread(self.injected, x)
 
     def _total(self, noise: Any, x: Tree) -> Tree:
         """V + I."""
         if noise is None:
             raise BadInput("SGFS needs the noise of the gradient; use Minibatch(..., noise=EmpiricalFisher())")
-        entries = [
-            LeafMatrix(dense(v, a)) if _is_full(v) else v
-            for v, a in zip(spread(noise, x), jax.tree.leaves(x), strict=True)
-        ]
-        v = jax.tree.unflatten(jax.tree.structure(x), entries)
+        v = leaves.over(lambda entry: Dense(entry.dense()) if is_map(entry) else entry, leaves.spread(noise, x))
         if self.information is None:
-            share = information_share(self.gradient)
-            return leaf_matrix.over(lambda entry: leaf_matrix.scaled(1 + share, entry), v)
-        known = leaf_matrix.spread(self.information, x)
-        return jax.tree.map(_sum, v, known, x, is_leaf=leaf_matrix.is_matrix)
+            return leaves.scaled(v, 1 + information_share(self.gradient))
+        return leaves.over(maps.add, v, leaves.spread(self.information, x), x)
 
 
 def information_share(gradient: Any) -> float:
@@ -130,15 +119,3 @@ def information_share(gradient: Any) -> float:
         )
     share = gradient.batch_size / gradient.target.num_data
     return share if gradient.replace else share / (1 - share)
-
-
-def _is_full(v: Any) -> bool:
-    return isinstance(v, FullNoise | LowRankNoise)
-
-
-def _sum(a: Any, b: Any, like: Array) -> Any:
-    """a + b, as a matrix if either is one."""
-    if not (leaf_matrix.is_matrix(a) or leaf_matrix.is_matrix(b)):
-        return a + b
-    full = lambda m: m.matrix if leaf_matrix.is_matrix(m) else jnp.diag(jnp.broadcast_to(m, like.shape).ravel())
-    return LeafMatrix(full(a) + full(b))

@@ -24,10 +24,11 @@ import orthodrome.dynamics.phase as stochastic
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics import splitting
+from orthodrome.dynamics.friction import expected_temperature, friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
 
 
@@ -61,7 +62,8 @@ class SGGMC(StochasticSampler):
 
     gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
-    friction: C; a number, a tree with one per leaf, or a `MatrixFriction` per leaf; None: learnt in warm-up
+    friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
+        None: learnt in warm-up
     num_steps: L, the words in one transition
     order: the word
     """
@@ -83,7 +85,7 @@ class SGGMC(StochasticSampler):
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        return word_problem(self.order, self.letters) or stochastic.friction_problem(self.friction)
+        return word_problem(self.order, self.letters) or friction_problem(self.friction)
 
     def init(self, position: Tree, key: Array | None = None) -> SGGMCState:
         """At an embedded position, with a random velocity."""
@@ -94,11 +96,11 @@ class SGGMC(StochasticSampler):
         """`num_steps` words."""
         word_key, batch_key = jax.random.split(key)
         manifold = self.manifold
-        h = steps.per_leaf(self.step_size, state.position)
-        friction = stochastic.friction_tree(self.friction, state.position)
+        h = leaves.spread(self.step_size, state.position)
+        friction = leaves.spread(self.friction, state.position)
 
         def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
-            x, v, part = phase.position, phase.velocity, splitting.times(h, share)
+            x, v, part = phase.position, phase.velocity, leaves.scaled(h, share)
             if name == "A":
                 x, v = splitting.flow(manifold, x, v, part)
             elif name == "B":
@@ -121,7 +123,7 @@ class SGGMC(StochasticSampler):
 
     def expected_temperature(self, position: Tree) -> Array:
         """The scheme's own v.v/m (erratum c-10)."""
-        return stochastic.expected_temperature(self.order, self.step_size, self.friction, position)
+        return expected_temperature(self.order, self.step_size, self.friction, position)
 
     def bears_noise(self, told: bool) -> bool:
         """Only O makes up for it."""
@@ -129,7 +131,7 @@ class SGGMC(StochasticSampler):
 
     def tuned(self, measured: Measured) -> SGGMC:
         """A friction of sqrt(L), and the step that it allows."""
-        weakest, _ = stochastic.friction_range(self.friction, measured.units)
+        weakest, _ = friction_range(self.friction, measured.units)
         step = measured.in_units(measured.second_order(SECOND, weakest))
         return replace(
             self,

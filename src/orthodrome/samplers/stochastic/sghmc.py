@@ -18,17 +18,17 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
+from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
-from orthodrome.dynamics.phase import friction_problem, friction_range
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
-from orthodrome.linear import steps
-from orthodrome.linear.noise import MatrixFriction, injected_noise
+from orthodrome.linear import leaves, maps
+from orthodrome.linear.linear_map import is_map
+from orthodrome.linear.noise import injected_noise
 from orthodrome.samplers.stochastic.flat import FlatSampler
 from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
@@ -39,10 +39,9 @@ class SGHMC(FlatSampler):
 
     gradient: an estimator
     step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
-    friction: C; a number, an array of the leaf's shape, or a `MatrixFriction`; one for all leaves or one per leaf;
+    friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
         None: learnt together with the step, 1 beside a step that is set
-    mass: M; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf; None: 1,
-        and a step that is learnt is learnt for every element
+    mass: M, in the same forms; None: 1, and a step that is learnt is learnt for every element
     refresh_every: so many transitions after which the momentum is drawn anew; None: never
     """
 
@@ -69,7 +68,7 @@ class SGHMC(FlatSampler):
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
         """M^-1."""
-        return leaf_matrix.over(leaf_matrix.inverse, leaf_matrix.spread(self.mass, position))
+        return leaves.over(maps.inverse, leaves.spread(self.mass, position))
 
     def tuned(self, measured: Measured) -> SGHMC:
         """A friction of sqrt(L), in the units of the leaves or sqrt(L) M, and the step that it allows."""
@@ -80,20 +79,20 @@ class SGHMC(FlatSampler):
         else:
             rate = self._rate(measured.units)
             step = measured.second_order(EULER, rate, rate)
-            friction = jax.tree.map(partial(_friction_for, measured.rate), self.mass, is_leaf=leaf_matrix.is_matrix)
+            friction = jax.tree.map(partial(_friction_for, measured.rate), self.mass, is_leaf=is_map)
         return replace(self, step_size=step, friction=friction if self.friction is None else self.friction)
 
     def _rate(self, like: Tree) -> Array | None:
         """The mean of C M^-1, if C is set."""
         if self.friction is None:
             return None
-        friction, mass = (leaf_matrix.spread(matrix, like) for matrix in (self.friction, self.mass))
-        return leaf_matrix.mean_diagonal(friction, like) / leaf_matrix.mean_diagonal(mass, like)
+        friction, mass = (leaves.spread(matrix, like) for matrix in (self.friction, self.mass))
+        return leaves.mean_diagonal(friction, like) / leaves.mean_diagonal(mass, like)
 
     def expected_temperature(self, position: Tree) -> Array:
         """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
-        c, m = (leaf_matrix.over(leaf_matrix.diagonal, a, position) for a in self._matrices(position))
-        h = steps.per_leaf(self.step_size, position)
+        c, m = (leaves.over(maps.diagonal, a, position) for a in self._matrices(position))
+        h = leaves.spread(self.step_size, position)
         own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
         return jax.tree.reduce(jnp.add, own) / size(position)
 
@@ -105,15 +104,15 @@ class SGHMC(FlatSampler):
     def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
         """Eq. (12), the momentum first."""
         gradient_key, noise_key, momentum_key = jax.random.split(key, 3)
-        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        x, h = state.position, leaves.spread(self.step_size, state.position)
         friction, mass = self._matrices(x)
         draw = lambda k: self._scaled(trees.normal_like(k, x))
         r = refreshed(momentum_key, self.refresh_every, state.transitions, state.momentum, draw)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
         noise, clipped = injected_noise(noise_key, h, friction, estimate.noise, x)
-        drag = leaf_matrix.over(leaf_matrix.damped, friction, h, leaf_matrix.over(leaf_matrix.solve, mass, r))
+        drag = leaves.over(maps.damped, friction, h, leaves.over(maps.solve, mass, r))
         r = jax.tree.map(lambda r, s, g, d, w: r + s * g - d + w, r, h, estimate.gradient, drag, noise)
-        velocity = leaf_matrix.over(leaf_matrix.solve, mass, r)
+        velocity = leaves.over(maps.solve, mass, r)
         temperature = trees.dot(r, velocity) / size(x)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
@@ -121,15 +120,15 @@ class SGHMC(FlatSampler):
 
     def _matrices(self, like: Tree) -> tuple[Tree, Tree]:
         """C and M, one per leaf."""
-        unset = leaf_matrix.one_if_none
-        return leaf_matrix.spread(unset(self.friction), like), leaf_matrix.spread(unset(self.mass), like)
+        unset = leaves.one_if_none
+        return leaves.spread(unset(self.friction), like), leaves.spread(unset(self.mass), like)
 
     def _scaled(self, normals: Tree) -> Tree:
         """Momenta of N(0, M) from standard normals."""
         _, mass = self._matrices(normals)
-        return leaf_matrix.over(lambda m, n: leaf_matrix.times(leaf_matrix.root(m), n), mass, normals)
+        return leaves.over(lambda m, n: maps.apply(maps.root(m), n), mass, normals)
 
 
 def _friction_for(rate: Array, mass: Any) -> Any:
-    """rate M."""
-    return MatrixFriction(rate * mass.matrix) if leaf_matrix.is_matrix(mass) else rate * jnp.asarray(mass, rate.dtype)
+    """Return the friction rate M."""
+    return mass.scaled(rate) if is_map(mass) else rate * jnp.asarray(mass, rate.dtype)

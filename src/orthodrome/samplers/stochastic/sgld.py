@@ -14,12 +14,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.linear import leaves
 from orthodrome.samplers.stochastic.flat import FlatSampler
 from orthodrome.samplers.stochastic.tunable import Measured
 
@@ -31,7 +31,7 @@ class SGLD(FlatSampler):
     gradient: an estimator
     step_size: epsilon in Ma et al. (half that of Welling & Teh); a number, or a tree with one per leaf or element;
         None: learnt in warm-up
-    preconditioner: D; a number, an array of the leaf's shape, or a `LeafMatrix`; one for all leaves or one per leaf;
+    preconditioner: D; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
         None: 1, and a step that is learnt is learnt for every element
     """
 
@@ -52,7 +52,7 @@ class SGLD(FlatSampler):
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
         """D."""
-        return leaf_matrix.spread(self.preconditioner, position)
+        return leaves.spread(self.preconditioner, position)
 
     def tuned(self, measured: Measured) -> SGLD:
         """One step for a D that is set; without it the squares of the units are in the step."""
@@ -69,7 +69,7 @@ class SGLD(FlatSampler):
         gradient_key, noise_key = jax.random.split(key)
         x = state.position
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
-        diffusion = leaf_matrix.spread(leaf_matrix.one_if_none(self.preconditioner), x)
+        diffusion = leaves.spread(leaves.one_if_none(self.preconditioner), x)
         nothing = jax.tree.map(jnp.zeros_like, x)
         x, info = langevin_step(noise_key, self.manifold, x, estimate, diffusion, nothing, self.step_size)
         return LangevinState(x, memory), info

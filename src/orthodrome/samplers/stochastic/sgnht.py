@@ -21,16 +21,15 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
+from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import first_momentum, size
-from orthodrome.dynamics.phase import friction_problem, friction_range, friction_tree, mean_friction
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear import leaves
 from orthodrome.linear.noise import injected_noise
 from orthodrome.samplers.stochastic.flat import FlatSampler
 from orthodrome.samplers.stochastic.tunable import EULER, Measured
@@ -82,7 +81,7 @@ class SGNHT(FlatSampler):
         step = measured.in_units(measured.second_order(EULER, *friction_range(self.friction, measured.units)))
         if self.friction is not None:
             return replace(self, step_size=step)
-        mean = mean_friction(measured.frictions(), measured.units)
+        mean = leaves.mean_diagonal(measured.frictions(), measured.units)
         mass = self.thermostat_mass / mean**2
         return replace(self, step_size=step, friction=measured.frictions(), thermostat_mass=mass)
 
@@ -94,9 +93,9 @@ class SGNHT(FlatSampler):
     def step(self, key: Array, state: ThermostatState) -> tuple[ThermostatState, FlatInfo]:
         """Eq. (15): momentum, position, thermostat."""
         gradient_key, noise_key = jax.random.split(key)
-        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        x, h = state.position, leaves.spread(self.step_size, state.position)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
-        friction = friction_tree(leaf_matrix.one_if_none(self.friction), x)
+        friction = leaves.spread(leaves.one_if_none(self.friction), x)
         noise, clipped = injected_noise(noise_key, h, friction, estimate.noise, x)
         xi = state.thermostat if self.per_coordinate else jax.tree.map(lambda leaf: state.thermostat, x)
         time = jax.tree.map(lambda s, c: s * (c / self._mean(x).astype(c.dtype)), h, friction)
@@ -110,7 +109,7 @@ class SGNHT(FlatSampler):
 
     def _mean(self, position: Tree) -> Array:
         """A."""
-        return mean_friction(leaf_matrix.one_if_none(self.friction), position)
+        return leaves.mean_diagonal(leaves.one_if_none(self.friction), position)
 
     def _rest(self, position: Tree) -> Any:
         """xi = A."""

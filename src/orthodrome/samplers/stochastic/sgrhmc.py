@@ -22,7 +22,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
@@ -30,7 +29,7 @@ from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.linear import steps
+from orthodrome.linear import leaves, maps
 from orthodrome.linear.noise import injected_noise
 from orthodrome.metrics.inverse_metric import PositionMetric
 from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
@@ -66,19 +65,19 @@ class SGRHMC(MetricSampler):
     def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
         """Algorithm 1, the momentum first."""
         gradient_key, noise_key, probe_key, momentum_key = jax.random.split(key, 4)
-        x, h = state.position, steps.per_leaf(self.step_size, state.position)
+        x, h = state.position, leaves.spread(self.step_size, state.position)
         draw = lambda k: trees.normal_like(k, x)
         r = refreshed(momentum_key, self.refresh_every, state.transitions, state.momentum, draw)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
         S = self.metric.root(x, estimate)
         correction = self.metric.root_divergence(probe_key, x, estimate)
         noise, clipped = injected_noise(noise_key, h, 1.0, estimate.noise, x)
-        velocity = leaf_matrix.over(leaf_matrix.times, S, r)
+        velocity = leaves.over(maps.apply, S, r)
         push = jax.tree.map(lambda s, g, v, w: s * (g - v) + w, h, estimate.gradient, velocity, noise)
-        push = leaf_matrix.over(leaf_matrix.transposed, S, push)
+        push = leaves.over(maps.transposed, S, push)
         r = jax.tree.map(lambda r, p, s, c: r + p + s * c, r, push, h, correction)
         temperature = trees.dot(r, r) / size(x)
-        velocity = leaf_matrix.over(leaf_matrix.times, S, r)
+        velocity = leaves.over(maps.apply, S, r)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
         return MomentumState(x, r, memory, state.transitions + 1), info

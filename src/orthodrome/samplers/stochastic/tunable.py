@@ -96,7 +96,7 @@ class StochasticSampler(abc.ABC):
         """With what was learnt, where nothing was set."""
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """Its own metric's inverse, if it does not learn units; one entry per leaf (see `leaf_matrix`)."""
+        """Its own metric's inverse, if it does not learn units; one entry per leaf (see `linear_map`)."""
         raise NotImplementedError
 
     def bears_noise(self, told: bool) -> bool:

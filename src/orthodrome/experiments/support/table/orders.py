@@ -83,7 +83,7 @@ def _moves_of_rmld(gradient: Any) -> Callable[[Array], tuple[Array, Array]]:
 
     def moves(x: Array) -> tuple[Array, Array]:
         proposal = sampler._proposal(x, -x, lambda y: y, jnp.asarray(1.0))
-        return 2 * (proposal.mean - x), proposal.shape.inverse
+        return 2 * (proposal.mean - x), proposal.metric.inverse
 
     return moves
 
