@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1] / "src" / "orthodrome"
 ORDER = (
     "errors core linear special random",
     "manifolds densities targets gradients schedules",
-    "metrics dynamics samplers.contract samplers.exact samplers.stochastic samplers.holders samplers tuning recipe "
-    "checks",
+    "metrics dynamics samplers.learnt samplers.contract samplers.exact samplers.stochastic samplers.holders samplers "
+    "tuning recipe checks",
     "storage doors diagnostics run",
     "corpora kernels models.base models.sam models.comparison models.network models.directional models",
     "plots report interop experiments.support experiments jobs cli __main__",

@@ -22,6 +22,7 @@ from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.metrics.local_metric import PointMetric, root, times
+from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
 
@@ -48,7 +49,7 @@ class RiemannianHMCInfo(NamedTuple):
 
 
 @pytree
-class RiemannianHMC:
+class RiemannianHMC(ExactGradientSampler):
     """HMC with a metric that depends on the position.
 
     gradient: an exact estimator (`FullGradient`)
@@ -67,9 +68,9 @@ class RiemannianHMC:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns(self) -> frozenset[str]:
+        """One step size if it is not set: the metric has the units."""
+        return super().learns - {"units"}
 
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""

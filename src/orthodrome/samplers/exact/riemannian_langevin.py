@@ -25,6 +25,7 @@ from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.metrics.local_metric import PointMetric, Shape, root, shape_of, times
+from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianState
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
@@ -46,7 +47,7 @@ class Proposal(NamedTuple):
 
 
 @pytree
-class RiemannianLangevin:
+class RiemannianLangevin(ExactGradientSampler):
     """Langevin dynamics with a metric that depends on the position, on flat coordinates.
 
     gradient: an exact estimator (`FullGradient`)
@@ -62,9 +63,9 @@ class RiemannianLangevin:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns(self) -> frozenset[str]:
+        """One step size if it is not set: the metric has the units."""
+        return super().learns - {"units"}
 
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""

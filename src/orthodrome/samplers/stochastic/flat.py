@@ -10,7 +10,7 @@ import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.linear import steps
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
-from orthodrome.samplers.stochastic.tunable import StochasticSampler
+from orthodrome.samplers.contract import StochasticSampler
 
 
 class FlatSampler(StochasticSampler):

@@ -35,8 +35,8 @@ from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.linear import steps
 from orthodrome.linear.leaf_matrix import LeafMatrix
 from orthodrome.linear.noise import FullNoise, LowRankNoise, dense, spread
+from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import Measured
 
 LONG = 0.5
 """How much of the way to the mode one learnt step may go."""

@@ -29,8 +29,8 @@ from orthodrome.dynamics.phase import friction_problem, friction_range
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.linear import steps
 from orthodrome.linear.noise import MatrixFriction, injected_noise
+from orthodrome.samplers.learnt import EULER, Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
 
 @pytree
@@ -90,7 +90,7 @@ class SGHMC(FlatSampler):
         friction, mass = (leaf_matrix.spread(matrix, like) for matrix in (self.friction, self.mass))
         return leaf_matrix.mean_diagonal(friction, like) / leaf_matrix.mean_diagonal(mass, like)
 
-    def expected_temperature(self, position: Tree) -> Array:
+    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
         """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
         c, m = (leaf_matrix.over(leaf_matrix.diagonal, a, position) for a in self._matrices(position))
         h = steps.per_leaf(self.step_size, position)

@@ -32,8 +32,8 @@ from orthodrome.dynamics.phase import friction_problem, friction_range, friction
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import steps
 from orthodrome.linear.noise import injected_noise
+from orthodrome.samplers.learnt import EULER, Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
 
 class ThermostatState(NamedTuple):

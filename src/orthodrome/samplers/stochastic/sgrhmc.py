@@ -33,8 +33,8 @@ from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import steps
 from orthodrome.linear.noise import injected_noise
 from orthodrome.metrics.inverse_metric import PositionMetric
+from orthodrome.samplers.learnt import EULER, Measured
 from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
-from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
 
 @pytree
