@@ -24,7 +24,7 @@ from orthodrome.core.types import Tree
 from orthodrome.manifolds.manifold import Manifold
 
 
-class Density(Protocol):
+class EmbeddedLaw(Protocol):
     """What samplers and estimators ask of a law."""
 
     @property
@@ -96,7 +96,7 @@ class Posterior:
 class TemperedTarget:
     """pi_H to the power of an exponent, for samplers without gradients."""
 
-    target: Density
+    target: EmbeddedLaw
     exponent: Any
 
     @property

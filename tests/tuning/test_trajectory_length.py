@@ -39,7 +39,9 @@ def turned_gaussian(mean: float, sd: float, angle: float) -> TrajectorySums:
     m = mean
     everywhere = lambda values: np.broadcast_to(np.array(values)[:, None], (*c.shape, len(values), 1))
     products = everywhere([m**2 + v, m**3 + 3 * m * v, m**4 + 6 * m**2 * v + 3 * v**2])
-    return TrajectorySums(np.zeros((1, 1)), 2 * jumps, np.ones(c.shape), everywhere([m, m**2 + v]), products, np.zeros(c.shape))
+    return TrajectorySums(
+        np.zeros((1, 1)), 2 * jumps, np.ones(c.shape), everywhere([m, m**2 + v]), products, np.zeros(c.shape)
+    )
 
 
 def by_lags(eigenvalues: np.ndarray, num_lags: int = 20_000) -> float:

@@ -28,13 +28,13 @@ from jax.flatten_util import ravel_pytree
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.metrics.local_metric import PointMetric, Shape, outer, shape_of, times
+from orthodrome.metrics.local_metric import MetricAtPoint, PointMetric, at_point, outer, times
 
 BACK = 100
 """A step that returns within so many tolerances has come back."""
 
 
-class Phase(NamedTuple):
+class PhasePoint(NamedTuple):
     """A position and momentum as vectors, with what the density says there."""
 
     x: Array
@@ -66,18 +66,18 @@ class System:
         estimate, _ = self.gradient.estimate(None, self.unravel(x), None)
         return estimate.logdensity, ravel_pytree(estimate.gradient)[0]
 
-    def shape(self, x: Array) -> Shape:
+    def metric_at(self, x: Array) -> MetricAtPoint:
         """The metric at x."""
-        return shape_of(self.metric.matrix(self.unravel(x)))
+        return at_point(self.metric.matrix(self.unravel(x)))
 
-    def energy(self, point: Phase) -> Array:
+    def energy(self, point: PhasePoint) -> Array:
         """H; infinite where it is not a number."""
-        shape = self.shape(point.x)
-        kinetic = jnp.sum(point.p * times(shape.inverse, point.p)) / 2
-        h = kinetic + shape.log_determinant / 2 - point.logdensity
+        here = self.metric_at(point.x)
+        kinetic = jnp.sum(point.p * times(here.inverse, point.p)) / 2
+        h = kinetic + here.log_determinant / 2 - point.logdensity
         return jnp.where(jnp.isnan(h), jnp.inf, h)
 
-    def step(self, point: Phase, h: Array) -> tuple[Phase, Faults]:
+    def step(self, point: PhasePoint, h: Array) -> tuple[PhasePoint, Faults]:
         """One step, there and back."""
         end, definite, converged = self._there(point, h)
         back, _, returns = self._there(end._replace(p=-end.p), h)
@@ -86,27 +86,27 @@ class System:
         # each fault is told once, the first one
         return end, Faults(~definite, definite & ~converged, definite & converged & ~reversible)
 
-    def _there(self, point: Phase, h: Array) -> tuple[Phase, Array, Array]:
-        force, shape = self._force(point.x, point.gradient)
+    def _there(self, point: PhasePoint, h: Array) -> tuple[PhasePoint, Array, Array]:
+        force, here = self._force(point.x, point.gradient)
         p, first = self._solve(lambda q: point.p - h / 2 * force(q), point.p)
-        ahead = times(shape.inverse, p)
-        move = lambda y: point.x + h / 2 * (ahead + times(self.shape(y).inverse, p))
+        ahead = times(here.inverse, p)
+        move = lambda y: point.x + h / 2 * (ahead + times(self.metric_at(y).inverse, p))
         x, second = self._solve(move, point.x)
         logdensity, gradient = self.look(x)
         force, there = self._force(x, gradient)
-        definite = jnp.isfinite(shape.log_determinant) & jnp.isfinite(there.log_determinant)
-        return Phase(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
+        definite = jnp.isfinite(here.log_determinant) & jnp.isfinite(there.log_determinant)
+        return PhasePoint(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
 
-    def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Shape]:
+    def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], MetricAtPoint]:
         """dH/dx at x as a function of p."""
         g, pull = jax.vjp(lambda y: self.metric.matrix(self.unravel(y)), x)
-        shape = shape_of(g)
+        here = at_point(g)
 
         def force(p: Array) -> Array:
-            w = times(shape.inverse, p)
-            return pull((shape.inverse - outer(w, shape.inverse)) / 2)[0] - gradient
+            w = times(here.inverse, p)
+            return pull((here.inverse - outer(w, here.inverse)) / 2)[0] - gradient
 
-        return force, shape
+        return force, here
 
     def _solve(self, function: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
         """y = function(y) by iteration, and whether it has converged."""

@@ -61,7 +61,7 @@ class FisherMetric(PointMetric):
         return scores.T @ scores - jax.hessian(lambda y: law.embedded_prior(unravel(y)))(flat)
 
 
-class Shape(NamedTuple):
+class MetricAtPoint(NamedTuple):
     """The metric at a point, its inverse, and the log of its determinant (NaN if not positive definite)."""
 
     matrix: Array
@@ -69,13 +69,13 @@ class Shape(NamedTuple):
     log_determinant: Array
 
 
-def shape_of(g: Array) -> Shape:
+def at_point(g: Array) -> MetricAtPoint:
     """Inverse and determinant by Gauss-Jordan sweeps over the pivots, which are positive if g is positive definite.
 
     Plain array operations, since batches of LAPACK calls inside compiled loops have been seen to hang.
     """
     if g.ndim == 1:
-        return Shape(g, 1 / g, jnp.sum(jnp.log(g)))
+        return MetricAtPoint(g, 1 / g, jnp.sum(jnp.log(g)))
 
     def sweep(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         a, log_determinant = carry
@@ -85,7 +85,7 @@ def shape_of(g: Array) -> Shape:
         return a.at[k].set(line).at[:, k].set(line), log_determinant + jnp.log(pivot)
 
     swept, log_determinant = jax.lax.fori_loop(0, len(g), sweep, (g, jnp.zeros((), g.dtype)))
-    return Shape(g, -swept, log_determinant)
+    return MetricAtPoint(g, -swept, log_determinant)
 
 
 def root(a: Array) -> Array:

@@ -26,7 +26,7 @@ from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.linear import steps
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.samplers.contract import ExactSampler
-from orthodrome.targets import Density, TemperedTarget
+from orthodrome.targets import EmbeddedLaw, TemperedTarget
 
 
 class RandomWalkState(NamedTuple):
@@ -52,7 +52,7 @@ class RandomWalk(ExactSampler):
     step_size: its standard deviation; a number or one per leaf (per element on flat leaves); None: learnt in warm-up
     """
 
-    target: Density
+    target: EmbeddedLaw
     step_size: Any = None
     compiled: bool = static(default=True)
 

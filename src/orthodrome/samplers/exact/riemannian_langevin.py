@@ -24,7 +24,7 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.metrics.local_metric import PointMetric, Shape, root, shape_of, times
+from orthodrome.metrics.local_metric import MetricAtPoint, PointMetric, at_point, root, times
 from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianState
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
@@ -43,7 +43,7 @@ class Proposal(NamedTuple):
     """A normal law: its mean, and its precision times h^2, which is G."""
 
     mean: Array
-    shape: Shape
+    metric: MetricAtPoint
 
 
 @pytree
@@ -87,13 +87,13 @@ class RiemannianLangevin(ExactGradientSampler):
         noise_key, accept_key = jax.random.split(key)
         x, unravel = ravel_pytree(state.position)
         h = jnp.asarray(self.step_size, x.dtype)
-        forward = self._proposal(x, state.gradient, unravel, h)
+        forward = self.proposal(x, state.gradient, unravel, h)
         noise = jax.random.normal(noise_key, x.shape, x.dtype)
-        y = forward.mean + h * times(root(forward.shape.inverse), noise)
+        y = forward.mean + h * times(root(forward.metric.inverse), noise)
         new = self.init(unravel(y))
-        backward = self._proposal(y, new.gradient, unravel, h)
+        backward = self.proposal(y, new.gradient, unravel, h)
         change = new.logdensity - state.logdensity + log_normal(backward, x, h) - log_normal(forward, y, h)
-        definite = jnp.isfinite(forward.shape.log_determinant) & jnp.isfinite(backward.shape.log_determinant)
+        definite = jnp.isfinite(forward.metric.log_determinant) & jnp.isfinite(backward.metric.log_determinant)
         possible = definite & trees.all_finite(new)
         change = jnp.where(possible & ~jnp.isnan(change), change, -jnp.inf)
         taken = jnp.log(jax.random.uniform(accept_key, dtype=x.dtype)) < change if self.adjusted else possible
@@ -101,11 +101,12 @@ class RiemannianLangevin(ExactGradientSampler):
         rate = jnp.exp(jnp.minimum(change, 0)) if self.adjusted else possible.astype(x.dtype)
         return kept, RiemannianLangevinInfo(kept.logdensity, rate, largest_step(self.step_size), ~definite)
 
-    def _proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
-        metric = lambda y: self.metric.matrix(unravel(y))
-        shape = shape_of(metric(x))
-        drift = ravel_pytree(gradient)[0] - _contracted_slope(metric, x, shape.inverse)
-        return Proposal(x + h * h / 2 * times(shape.inverse, drift), shape)
+    def proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
+        """Return the law of x* from the vector x; `unravel` gives positions back."""
+        matrix = lambda y: self.metric.matrix(unravel(y))
+        here = at_point(matrix(x))
+        drift = ravel_pytree(gradient)[0] - _contracted_slope(matrix, x, here.inverse)
+        return Proposal(x + h * h / 2 * times(here.inverse, drift), here)
 
 
 def _contracted_slope(metric: Any, x: Array, inverse: Array) -> Array:
@@ -118,5 +119,5 @@ def _contracted_slope(metric: Any, x: Array, inverse: Array) -> Array:
 def log_normal(law: Proposal, y: Array, h: Array) -> Array:
     """log q(y), without its constant."""
     apart = y - law.mean
-    square = jnp.sum(apart * times(law.shape.matrix, apart))
-    return law.shape.log_determinant / 2 - square / (2 * h * h)
+    square = jnp.sum(apart * times(law.metric.matrix, apart))
+    return law.metric.log_determinant / 2 - square / (2 * h * h)

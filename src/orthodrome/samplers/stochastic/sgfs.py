@@ -28,7 +28,6 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, moved
 from orthodrome.dynamics.langevin import LangevinState
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.dynamics.momentum import size
 from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.minibatch import Minibatch
@@ -98,7 +97,7 @@ class SGFS(FlatSampler):
             lambda a, b, g: leaf_matrix.scaled(0.5, _sum(a, b, g)), total, extra, x, is_leaf=leaf_matrix.is_matrix
         )
         change = leaf_matrix.over(leaf_matrix.solve, precision, trees.add(estimate.gradient, noise))
-        temperature = trees.dot(change, leaf_matrix.over(leaf_matrix.times, precision, change)) / (2 * size(x))
+        temperature = trees.dot(change, leaf_matrix.over(leaf_matrix.times, precision, change)) / (2 * trees.size(x))
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), jnp.zeros((), bool))
         return LangevinState(moved(self.manifold, x, change), memory), info
 

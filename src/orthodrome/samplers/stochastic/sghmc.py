@@ -24,7 +24,7 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
 from orthodrome.dynamics.phase import friction_problem, friction_range
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.linear import steps
@@ -95,7 +95,7 @@ class SGHMC(FlatSampler):
         c, m = (leaf_matrix.over(leaf_matrix.diagonal, a, position) for a in self._matrices(position))
         h = steps.per_leaf(self.step_size, position)
         own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
-        return jax.tree.reduce(jnp.add, own) / size(position)
+        return jax.tree.reduce(jnp.add, own) / trees.size(position)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """The state at a position, with a random momentum (at rest without a key)."""
@@ -114,7 +114,7 @@ class SGHMC(FlatSampler):
         drag = leaf_matrix.over(leaf_matrix.damped, friction, h, leaf_matrix.over(leaf_matrix.solve, mass, r))
         r = jax.tree.map(lambda r, s, g, d, w: r + s * g - d + w, r, h, estimate.gradient, drag, noise)
         velocity = leaf_matrix.over(leaf_matrix.solve, mass, r)
-        temperature = trees.dot(r, velocity) / size(x)
+        temperature = trees.dot(r, velocity) / trees.size(x)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
         return MomentumState(x, r, memory, state.transitions + 1), info
