@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ ROOT = Path(__file__).parents[1] / "src" / "orthodrome"
 ORDER = (
     "errors core linear special random",
     "manifolds densities targets gradients schedules",
-    "metrics dynamics samplers.contract samplers.exact samplers.stochastic samplers.holders samplers tuning recipe "
-    "checks",
+    "metrics dynamics samplers.learnt samplers.contract samplers.exact samplers.stochastic samplers.holders samplers "
+    "tuning recipe checks",
     "storage doors diagnostics run",
     "corpora kernels models.base models.sam models.comparison models.network models.directional models",
     "plots report interop experiments.support experiments jobs cli __main__",
@@ -46,6 +47,7 @@ def modules() -> dict[str, str]:
 
 
 SOURCES = modules()
+ALL = list(SOURCES.items())
 
 
 def room(name: str) -> str:
@@ -101,7 +103,79 @@ def test_a_wrong_import_is_seen() -> None:
         graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
 
 
-def class_names() -> Counter[str]:
-    """Count the classes of each name over the whole package."""
-    nodes = (node for text in SOURCES.values() for node in ast.walk(ast.parse(text)))
-    return Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+# --- names ------------------------------------------------------------------------------------------------------------
+
+NOT_YET_UNIQUE = {"Documents", "Engine", "Plan"}
+"""Classes of spherical topics and of the run that still share a name."""
+NOT_YET_PUBLIC = {
+    ("experiments.sam_20news", "_documents"),
+    ("experiments.support.sam.curves", "_begin"),
+    ("experiments.support.sam.curves", "_documents"),
+    ("experiments.support.sam.curves", "_first_topics"),
+}
+"""Private names of spherical topics that experiments still use."""
+OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
+
+
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Yield the module and the definition of every class."""
+    for name, text in SOURCES.items():
+        yield from ((name, node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
+
+
+def sampler_classes() -> dict[str, str]:
+    """Return the module of every concrete sampler by its name: the classes with a `step`, the contracts aside."""
+    rooms = ("samplers", "tuning", "recipe", "models")
+    found = {}
+    for name, node in classes():
+        steps = any(isinstance(part, ast.FunctionDef) and part.name == "step" for part in node.body)
+        if steps and name.split(".")[0] in rooms and name != "samplers.contract":
+            found[node.name] = name
+    return found
+
+
+def asked_classes(text: str) -> set[str]:
+    """Return the names of all classes that `isinstance` or `issubclass` is asked about."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and len(node.args) == 2)
+    asked = (node.args[1] for node in calls if isinstance(node.func, ast.Name) and node.func.id in ASKING)
+    parts = (part for node in asked for part in ast.walk(node))
+    return {part.attr if isinstance(part, ast.Attribute) else part.id for part in parts if isinstance(part, NAMING)}
+
+
+ASKING, NAMING = {"isinstance", "issubclass"}, (ast.Name, ast.Attribute)
+
+
+def private_names(text: str) -> set[str]:
+    """Return the private names that a module imports, or uses as attributes without defining them."""
+    nodes = list(ast.walk(ast.parse(text)))
+    own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+    own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    imported = {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
+    used = {n.attr for n in nodes if isinstance(n, ast.Attribute)} - own - OF_NAMED_TUPLES
+    return {name for name in imported | used if name.startswith("_") and not name.endswith("__")}
+
+
+def test_nobody_asks_for_the_class_of_a_sampler() -> None:
+    samplers = sampler_classes()
+    assert {"GeodesicHMC", "SGGMC", "Tempering", "Adapted", "Recipe", "EigenmodelGibbs"} <= set(samplers)
+    asked = {name: {one for one in asked_classes(text) if samplers.get(one, name) != name} for name, text in ALL}
+    assert {name: found for name, found in asked.items() if found} == {}
+
+
+def test_class_names_are_unique() -> None:
+    counted = Counter(node.name for _, node in classes())
+    assert {name for name, number in counted.items() if number > 1} - NOT_YET_UNIQUE == set()
+
+
+def test_no_private_name_is_used_across_modules() -> None:
+    found = {(name, private) for name, text in ALL for private in private_names(text)}
+    assert found - NOT_YET_PUBLIC == set()
+
+
+def test_wrong_names_are_seen() -> None:
+    assert asked_classes("isinstance(a, exact.HMC | NUTS) or issubclass(b, (Gibbs, int))") == {
+        *("exact", "HMC", "NUTS", "Gibbs", "int")
+    }
+    assert private_names("from a import _b, c\nc._d()\nx._replace(y=c.__name__)") == {"_b", "_d"}
+    assert private_names("class A:\n    def _e(self): self._f = self._e()\nA()._e") == set()

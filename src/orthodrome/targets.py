@@ -13,7 +13,7 @@ run finds its compiled program again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,19 @@ from jax import Array
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.manifolds.manifold import Manifold
+
+
+class EmbeddedLaw(Protocol):
+    """What samplers and estimators ask of a law."""
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the law."""
+        ...
+
+    def embedded_logdensity(self, x: Tree) -> Array:
+        """log pi_H(x), with respect to the surface measure."""
+        ...
 
 
 @pytree
@@ -77,3 +90,21 @@ class Posterior:
     def embedded_logdensity(self, x: Tree) -> Array:
         """log pi_H(x), with respect to the surface measure."""
         return self.embedded_prior(x) + self.embedded_likelihood(x, self.data)
+
+
+@pytree
+class TemperedTarget:
+    """pi_H to the power of an exponent, for samplers without gradients."""
+
+    target: EmbeddedLaw
+    exponent: Any
+
+    @property
+    def manifold(self) -> Manifold:
+        """The manifold of the law."""
+        return self.target.manifold
+
+    def embedded_logdensity(self, x: Tree) -> Array:
+        """exponent log pi_H(x)."""
+        height = self.target.embedded_logdensity(x)
+        return jnp.asarray(self.exponent, height.dtype) * height

@@ -13,6 +13,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.run import sample
+from orthodrome.samplers.contract import Sampler
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.targets import Target
 
@@ -47,7 +48,7 @@ class WalkInfo(NamedTuple):
 
 
 @pytree
-class PythonWalk:
+class PythonWalk(Sampler):
     """A walk on the sphere stepped from Python; `event(count)` lets a test interfere."""
 
     event: Any = static(default=None)

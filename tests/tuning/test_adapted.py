@@ -24,7 +24,7 @@ from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.targets import Target
-from orthodrome.tuning.adapted import Adapted, needs_tuning
+from orthodrome.tuning import Adapted, needs_tuning
 from support.registry import TARGETS, Law
 from support.truth import THRESHOLD
 

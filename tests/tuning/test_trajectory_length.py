@@ -26,12 +26,12 @@ from orthodrome.tuning.trajectory_choice import (
     overhead,
     stuck,
 )
-from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, Curve
+from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
 
 COST = 1.5
 
 
-def turned_gaussian(mean: float, sd: float, angle: float) -> Curve:
+def turned_gaussian(mean: float, sd: float, angle: float) -> TrajectorySums:
     """The expectations of a curve, in place of sums: d = x - reference with the given mean, the reference 0."""
     c, v = np.cos(np.outer(FACTORS, np.arange(1, LONGEST + 1)) * angle), sd**2
     linear, square = v * (1 - c), 2 * v**2 * (1 - c**2)  # J of x - m and (x - m)^2, uncorrelated
@@ -39,7 +39,9 @@ def turned_gaussian(mean: float, sd: float, angle: float) -> Curve:
     m = mean
     everywhere = lambda values: np.broadcast_to(np.array(values)[:, None], (*c.shape, len(values), 1))
     products = everywhere([m**2 + v, m**3 + 3 * m * v, m**4 + 6 * m**2 * v + 3 * v**2])
-    return Curve(np.zeros((1, 1)), 2 * jumps, np.ones(c.shape), everywhere([m, m**2 + v]), products, np.zeros(c.shape))
+    return TrajectorySums(
+        np.zeros((1, 1)), 2 * jumps, np.ones(c.shape), everywhere([m, m**2 + v]), products, np.zeros(c.shape)
+    )
 
 
 def by_lags(eigenvalues: np.ndarray, num_lags: int = 20_000) -> float:

@@ -62,6 +62,11 @@ def normal_like(key: Array, tree: Tree) -> Tree:
     return jax.tree.map(lambda k, leaf: jax.random.normal(k, leaf.shape, leaf.dtype), split_like(key, tree), tree)
 
 
+def size(tree: Tree) -> int:
+    """Return how many numbers the tree holds."""
+    return sum(leaf.size for leaf in jax.tree.leaves(tree))
+
+
 def real_dtype(tree: Tree) -> jnp.dtype:
     """The floating-point type that scalars about this tree are kept in."""
     return jnp.result_type(*jax.tree.leaves(tree))

@@ -1,7 +1,10 @@
 """The types that the whole package shares.
 
-JAX's arrays carry no shape in their type, and a position may be any pytree of them, so a tree is `Any`: this is the one
-place that says so, and every function that takes or returns a tree names it `Tree`.
+Some of them are `Any`, and this is the one place that says why; every function names them by what they are.
+JAX's arrays carry no shape in their type, and a position may be any pytree of them: a `Tree`. Each sampler has a State
+and an Info of its own (NamedTuples), and what holds a sampler hands its state back without looking inside: there
+`State` and `Info`. An estimator's `Memory` is any pytree, too. A `Setting` is a number, an array, a tree with one per
+leaf, a linear map, or None, as the docstring of the class says; inside compiled code it is a tracer.
 """
 
 from __future__ import annotations
@@ -16,3 +19,15 @@ Tree: TypeAlias = Any
 
 Reals: TypeAlias = NDArray[np.floating[Any]]
 """A NumPy array of real numbers, in either precision."""
+
+State: TypeAlias = Any
+"""The state of some sampler: a NamedTuple of arrays with a field (or property) `position`, embedded."""
+
+Info: TypeAlias = Any
+"""What one transition of some sampler did: a NamedTuple of a few numbers."""
+
+Memory: TypeAlias = Any
+"""What some estimator carries from one estimate to the next; None for most."""
+
+Setting: TypeAlias = Any
+"""A number, an array, a tree or a linear map that configures a sampler; None: not set."""

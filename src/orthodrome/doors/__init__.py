@@ -8,10 +8,11 @@ from orthodrome.doors.density import check_density, warn_coarse_energy
 from orthodrome.doors.look import check_look
 from orthodrome.doors.names import describe, factors
 from orthodrome.doors.poles import warn_poles
-from orthodrome.doors.settings import check_resumable, check_sampler, density_of, parts, probe_of
+from orthodrome.doors.settings import check_contract, check_resumable, check_sampler, density_of, parts, probe_of
 from orthodrome.doors.start import check_numbers, read_start
 
 __all__ = [
+    "check_contract",
     "check_density",
     "check_look",
     "check_numbers",

@@ -22,6 +22,7 @@ from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.contract import Sampler
 from orthodrome.targets import Posterior, Target
 
 
@@ -38,18 +39,28 @@ def fields(part: Any) -> dict[str, Any]:
     return {f.name: getattr(part, f.name) for f in dataclasses.fields(part)} if dataclasses.is_dataclass(part) else {}
 
 
-def density_of(sampler: Any) -> Target | Posterior | None:
+def density_of(sampler: Sampler) -> Target | Posterior | None:
     """The law that a sampler draws from, if it shows one."""
     return next((part for part in parts(sampler) if isinstance(part, Target | Posterior)), None)
 
 
-def probe_of(sampler: Any) -> Any:
+def probe_of(sampler: Sampler) -> Any:
     """Where the density can be asked at the start: the sampler's own estimator, else its target, else nothing."""
     estimators = (part for part in parts(sampler) if isinstance(part, GradientEstimator))
     return next(estimators, density_of(sampler))
 
 
-def check_sampler(sampler: Any, positions: Tree) -> None:
+def check_contract(sampler: Any) -> None:
+    """Raise if something else was passed as the sampler."""
+    if not isinstance(sampler, Sampler):
+        kind = sampler.__name__ if isinstance(sampler, type) else type(sampler).__name__
+        raise BadInput(
+            f"the first argument of `sample` is {kind}, which is not a Sampler; pass a configured one, such as "
+            "GeodesicHMC(FullGradient(target)), or derive your own class from `orthodrome.samplers.Sampler`"
+        )
+
+
+def check_sampler(sampler: Sampler, positions: Tree) -> None:
     """Settings that fit each other, the space and the data."""
     manifold = sampler.manifold
     one = jax.tree.map(lambda leaf: leaf[0], positions)
@@ -72,7 +83,7 @@ def check_sampler(sampler: Any, positions: Tree) -> None:
         _check_batch(settings.get("batch_size"), density_of(sampler))
 
 
-def check_resumable(sampler: Any) -> None:
+def check_resumable(sampler: Sampler) -> None:
     """Whether a run that was cut short can see again what it saw."""
     for part in parts(sampler):
         hook = getattr(type(part), "resume_problem", None)

@@ -35,7 +35,7 @@ BACK = 100
 """A step that returns within so many tolerances has come back."""
 
 
-class Phase(NamedTuple):
+class PhasePoint(NamedTuple):
     """A position and momentum as vectors, with what the density says there."""
 
     x: Array
@@ -71,14 +71,14 @@ class System:
         """The metric at x."""
         return invert(self.metric.matrix(self.unravel(x)))
 
-    def energy(self, point: Phase) -> Array:
+    def energy(self, point: PhasePoint) -> Array:
         """H; infinite where it is not a number."""
         metric = self.metric_at(point.x)
         kinetic = jnp.sum(point.p * product(metric.inverse, point.p)) / 2
         h = kinetic + metric.log_determinant / 2 - point.logdensity
         return jnp.where(jnp.isnan(h), jnp.inf, h)
 
-    def step(self, point: Phase, h: Array) -> tuple[Phase, Faults]:
+    def step(self, point: PhasePoint, h: Array) -> tuple[PhasePoint, Faults]:
         """One step, there and back."""
         end, definite, converged = self._there(point, h)
         back, _, returns = self._there(end._replace(p=-end.p), h)
@@ -87,7 +87,7 @@ class System:
         # each fault is told once, the first one
         return end, Faults(~definite, definite & ~converged, definite & converged & ~reversible)
 
-    def _there(self, point: Phase, h: Array) -> tuple[Phase, Array, Array]:
+    def _there(self, point: PhasePoint, h: Array) -> tuple[PhasePoint, Array, Array]:
         force, metric = self._force(point.x, point.gradient)
         p, first = self._solve(lambda q: point.p - h / 2 * force(q), point.p)
         ahead = product(metric.inverse, p)
@@ -96,7 +96,7 @@ class System:
         logdensity, gradient = self.look(x)
         force, there = self._force(x, gradient)
         definite = jnp.isfinite(metric.log_determinant) & jnp.isfinite(there.log_determinant)
-        return Phase(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
+        return PhasePoint(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
 
     def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Inverted]:
         """dH/dx at x as a function of p."""

@@ -36,8 +36,3 @@ def refreshed(key: Array, every: int | None, count: Array, momentum: Tree, draw:
 def no_count() -> Array:
     """The count of a new state."""
     return jnp.zeros((), jnp.uint32)
-
-
-def size(tree: Tree) -> int:
-    """How many numbers."""
-    return sum(leaf.size for leaf in jax.tree.leaves(tree))

@@ -46,7 +46,7 @@ EXACT_LIMIT = 0.1
 """How far E x1^2 may be off, relative: the samplers are unadjusted. Quick runs know it to about 2 %."""
 
 
-class Run(NamedTuple):
+class SamplerDraws(NamedTuple):
     """The samples of one sampler, (sample, chain, 2), from the mode."""
 
     name: str
@@ -86,7 +86,8 @@ def run(context: Context) -> list[Claim]:
     every = samplers().items()
     keys = jax.random.split(jax.random.key(context.seed), len(every))
     runs = [
-        Run(name, draw(sampler, key, num_chains, num_samples)) for (name, sampler), key in zip(every, keys, strict=True)
+        SamplerDraws(name, draw(sampler, key, num_chains, num_samples))
+        for (name, sampler), key in zip(every, keys, strict=True)
     ]
     rows = [row(each, exact_moments()) for each in runs]
     context.save_table("speed", rows)
@@ -122,7 +123,7 @@ def exact_moments() -> dict[str, float]:
     return {"x1^2": float((p * x1**2).sum()), "x2": float((p * x2).sum()), "x1^4": float((p * x1**4).sum())}
 
 
-def row(each: Run, exact: dict[str, float]) -> dict[str, Any]:
+def row(each: SamplerDraws, exact: dict[str, float]) -> dict[str, Any]:
     """Speed and moments of one sampler; the second half of the samples counts as equilibrium."""
     x = each.samples
     late = x[len(x) // 2 :]
@@ -163,7 +164,7 @@ def moment_claim(each: dict[str, Any]) -> Claim:
     return Claim(f"moments-{each['sampler']}", text, None, measured, off == biased)
 
 
-def path_rows(runs: list[Run]) -> list[dict[str, Any]]:
+def path_rows(runs: list[SamplerDraws]) -> list[dict[str, Any]]:
     """The first ten samples of the first chain of each sampler."""
     return [
         {"sampler": each.name, "sample": i + 1, "x1": each.samples[i, 0, 0], "x2": each.samples[i, 0, 1]}
@@ -172,7 +173,7 @@ def path_rows(runs: list[Run]) -> list[dict[str, Any]]:
     ]
 
 
-def figure(runs: list[Run]) -> Any:
+def figure(runs: list[SamplerDraws]) -> Any:
     """Contours and the paths of the first ten samples of the three."""
     drawing, axes = new_figure(1, 3, size=(8.0, 2.8))
     x1, x2 = np.meshgrid(np.linspace(-3.5, 3.5, 201), np.linspace(-2.5, 2.5, 201), indexing="ij")

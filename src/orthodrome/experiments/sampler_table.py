@@ -9,12 +9,15 @@ order of integrator     the slope in log h of the largest bias of a second momen
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from orthodrome.dynamics.generalised_leapfrog import Phase
+from orthodrome.dynamics.generalised_leapfrog import PhasePoint
 from orthodrome.dynamics.leapfrog import Point, leapfrog
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.table.orders import BIASES, STEPS, order
@@ -22,7 +25,7 @@ from orthodrome.experiments.support.table.samplers import SAMPLERS, point, poste
 from orthodrome.gradients import FullGradient, Minibatch
 from orthodrome.manifolds import Sphere
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from orthodrome.samplers import GeodesicHMC, RiemannianHMC
+from orthodrome.samplers import GeodesicHMC, RiemannianHMC, Sampler
 
 NAME = "sampler-table"
 TITLE = "What each sampler can do: stochastic gradients, inner iterations, coordinates, order"
@@ -85,14 +88,26 @@ def iterates(name: str) -> bool:
     """Whether one step of the dynamics loops until it has converged."""
     make, manifold = SAMPLERS[name]
     sampler, x = make(FullGradient(posterior(manifold))), point(manifold)
-    if isinstance(sampler, GeodesicHMC):
-        step: Any = lambda v: leapfrog(sampler.gradient, Point(x, v, x[0], x), jnp.asarray(0.1))
-    elif isinstance(sampler, RiemannianHMC):
-        step = lambda v: system(sampler).step(Phase(x, v, x[0], x), jnp.asarray(0.1))
-    else:
-        state = sampler.init(x)
-        step = lambda v: sampler.step(jax.random.key(0), state._replace(position=v))
-    return " while[" in str(jax.make_jaxpr(step)(x))
+    return " while[" in str(jax.make_jaxpr(partial(DYNAMICS.get(name, _transition), sampler, x))(x))
+
+
+def _leapfrog(sampler: GeodesicHMC, x: Array, v: Array) -> Any:
+    """One step of a trajectory, from x with the velocity v."""
+    return leapfrog(sampler.gradient, Point(x, v, x[0], x), jnp.asarray(0.1))
+
+
+def _implicit_leapfrog(sampler: RiemannianHMC, x: Array, p: Array) -> Any:
+    """One step of a trajectory, from x with the momentum p."""
+    return system(sampler).step(PhasePoint(x, p, x[0], x), jnp.asarray(0.1))
+
+
+def _transition(sampler: Sampler, x: Array, moved: Array) -> Any:
+    """One transition: the step of a sampler without trajectories."""
+    return sampler.step(jax.random.key(0), sampler.init(x)._replace(position=moved))
+
+
+DYNAMICS: dict[str, Callable[..., Any]] = {"GMC": _leapfrog, "CHMC": _leapfrog, "RMHMC": _implicit_leapfrog}
+"""The samplers that follow a trajectory, and what one step of it is."""
 
 
 def without_coordinates(name: str) -> bool | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from orthodrome.special.bessel import _SHIFT, _U, _W
+from orthodrome.special.bessel import DEBYE_U, DEBYE_W, SHIFT
 
 
 def _horner(coefficients: list[float], x: float) -> float:
@@ -22,18 +22,18 @@ def _horner(coefficients: list[float], x: float) -> float:
 
 def _sums(t: float, m: float) -> tuple[float, float]:
     """sum u_k / m^k and sum w_k / m^k."""
-    u, w = ([_horner(row, t * t) for row in table] for table in (_U, _W))
+    u, w = ([_horner(row, t * t) for row in table] for table in (DEBYE_U, DEBYE_W))
     return _horner(u, t / m), _horner(w, t / m)
 
 
 def _descend(order: float, x: float) -> tuple[float, float]:
     """The ratio at `order`, and what log 0F1 gains on the way down."""
-    m = order + _SHIFT
+    m = order + SHIFT
     z = x / m
     s = math.sqrt(1 + z * z)
     u, w = _sums(1 / s, m)
     ratio, gained = z / (1 + s) - z * w / (s * s * m * u), 0.0
-    for k in range(_SHIFT, 0, -1):
+    for k in range(SHIFT, 0, -1):
         twice = 2 * (order + k)
         gained += math.log1p(x * ratio / twice)
         ratio = x / (twice + x * ratio)
@@ -57,7 +57,7 @@ def concentration_of(dimension: int, length: float) -> float:
 def log_constant(dimension: int, concentration: float) -> float:
     """log c_V(k), with respect to the surface of the sphere in R^V: -log area - log E exp(k u_1)."""
     order = dimension / 2 - 1
-    m = order + _SHIFT
+    m = order + SHIFT
     z = concentration / m
     s = math.sqrt(1 + z * z)
     above = z * z / (1 + s)

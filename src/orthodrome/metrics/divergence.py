@@ -24,14 +24,14 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, static
 
-Product = Callable[[Array, Array], Array]
+MatrixVectorProduct = Callable[[Array, Array], Array]
 
 
 class Divergence(abc.ABC):
     """How to get Gamma."""
 
     @abc.abstractmethod
-    def __call__(self, apply: Product, z: Array, key: Array) -> Array:
+    def __call__(self, apply: MatrixVectorProduct, z: Array, key: Array) -> Array:
         """Gamma at the vector z, of the matrix whose product with v is apply(z, v)."""
 
 
@@ -39,7 +39,7 @@ class Divergence(abc.ABC):
 class ExactDivergence(Divergence):
     """One derivative per coordinate."""
 
-    def __call__(self, apply: Product, z: Array, key: Array | None = None) -> Array:
+    def __call__(self, apply: MatrixVectorProduct, z: Array, key: Array | None = None) -> Array:
         return jnp.sum(_along(apply, z, jnp.eye(z.size, dtype=z.dtype)), axis=0)
 
 
@@ -49,11 +49,11 @@ class ProbedDivergence(Divergence):
 
     num_probes: int = static(default=1)
 
-    def __call__(self, apply: Product, z: Array, key: Array) -> Array:
+    def __call__(self, apply: MatrixVectorProduct, z: Array, key: Array) -> Array:
         signs = jax.random.rademacher(key, (self.num_probes, z.size), z.dtype)
         return jnp.mean(_along(apply, z, signs), axis=0)
 
 
-def _along(apply: Product, z: Array, directions: Array) -> Array:
+def _along(apply: MatrixVectorProduct, z: Array, directions: Array) -> Array:
     """d/ds A(z + s w) w for every row w."""
     return jax.vmap(lambda w: jax.jvp(lambda y: apply(y, w), (z,), (w,))[1])(directions)

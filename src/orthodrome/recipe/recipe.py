@@ -37,6 +37,7 @@ from orthodrome.recipe.inspection import matrix_problems
 from orthodrome.recipe.integrators import Integrator, SemiImplicit
 from orthodrome.recipe.matrices import Matrix, MatrixFree, call
 from orthodrome.recipe.motion import Motion
+from orthodrome.samplers.contract import Sampler
 from orthodrome.samplers.stochastic.flat import refusal
 
 
@@ -49,7 +50,7 @@ class RecipeState(NamedTuple):
 
 
 @pytree
-class Recipe:
+class Recipe(Sampler):
     """A sampler from a Hamiltonian and two matrices.
 
     hamiltonian: H(z), whose exp(-H) is kept; with `gradient` only g(z), what Eq. (1) adds to U(position); None: nothing

@@ -20,7 +20,7 @@ from orthodrome.run import parallel
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.loop import Kept
 from orthodrome.run.pace import Pace
-from orthodrome.run.progress import Silent
+from orthodrome.run.progress import Progress
 from orthodrome.run.setup import Plan, Setup
 from orthodrome.run.stop import Stop, next_look
 from orthodrome.storage.checkpoint import Checkpoint, Standing
@@ -58,7 +58,7 @@ class Conductor(NamedTuple):
     mesh: Any
     draws: Draws
     checkpoint: Checkpoint | None
-    bar: Silent
+    bar: Progress
     interruption: Interruption
     stop: Stop | None
     seconds: dict[str, float]

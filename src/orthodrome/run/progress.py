@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 import sys
 import time
-from typing import Any
+from typing import Self
 
 import numpy as np
+
+from orthodrome.core.types import Info
 
 REFRESH = 0.25
 """Seconds between two looks of the bar."""
@@ -14,28 +17,45 @@ FIRST_LINE, LONGEST_LINE = 5.0, 60.0
 """Seconds between two lines of a log, at first and at most."""
 
 
-class Silent:
-    """No progress. remark: what else is to be seen beside the bar."""
+class Progress(abc.ABC):
+    """How a run is shown while it goes on. remark: what else is to be seen beside the bar."""
 
     remark = ""
 
-    def __enter__(self) -> Silent:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        pass
+    def __exit__(self, *error: object) -> None:
+        """Leave the screen as it was."""
+        return
+
+    @abc.abstractmethod
+    def say(self, text: str) -> None:
+        """Show a remark."""
+
+    @abc.abstractmethod
+    def begin(self, phase: str, total: int, done: int) -> None:
+        """Show that a phase begins (or goes on after a resume)."""
+
+    @abc.abstractmethod
+    def update(self, count: int, info: Info) -> None:
+        """Count `count` more draws."""
+
+
+class Silent(Progress):
+    """No progress is shown."""
 
     def say(self, text: str) -> None:
-        """A remark."""
+        pass
 
     def begin(self, phase: str, total: int, done: int) -> None:
-        """A phase begins (or goes on after a resume)."""
+        pass
 
-    def update(self, count: int, info: Any) -> None:
-        """`count` more draws."""
+    def update(self, count: int, info: Info) -> None:
+        pass
 
 
-class Meter(Silent):
+class Meter(Progress):
     """What is shown: rate, time left, acceptance or temperature, divergences."""
 
     interval = REFRESH
@@ -48,7 +68,7 @@ class Meter(Silent):
         self.began: float | None = None
         self.show()
 
-    def update(self, count: int, info: Any) -> None:
+    def update(self, count: int, info: Info) -> None:
         now = time.monotonic()
         self.done += count
         if self.began is None:  # the first chunk holds the compilation: no rate from it
@@ -58,7 +78,7 @@ class Meter(Silent):
             self.shown = now
             self.show()
 
-    def read(self, info: Any) -> None:
+    def read(self, info: Info) -> None:
         """Acceptance or temperature, whichever there is, and divergences, from the chunk's Info."""
         fields = info._asdict()
         if "diverging" in fields:
@@ -84,8 +104,9 @@ class Meter(Silent):
         parts += [text for text in (self.measure, self.remark) if text]
         return ", ".join(parts + [f"{self.divergences} divergences"] * bool(self.divergences))
 
+    @abc.abstractmethod
     def show(self) -> None:
-        """Show it."""
+        """Show the line, and the bar if there is one."""
 
 
 class Lines(Meter):
@@ -105,19 +126,20 @@ class Lines(Meter):
 class Bar(Meter):
     """A rich bar."""
 
-    def __enter__(self) -> Bar:
-        from rich.progress import BarColumn, Progress, TextColumn
+    def __enter__(self) -> Self:
+        import rich.progress
+        from rich.progress import BarColumn, TextColumn
 
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.completed}/{task.total}  {task.fields[text]}"),
         )
-        self.bar = Progress(*columns, auto_refresh=False)
+        self.bar = rich.progress.Progress(*columns, auto_refresh=False)
         self.bar.start()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
     def say(self, text: str) -> None:
@@ -131,8 +153,8 @@ class Bar(Meter):
         self.bar.update(self.task, completed=self.done, text=self.text(), refresh=True)
 
 
-def new_progress(wanted: bool) -> Silent:
-    """What suits the place where this runs."""
+def new_progress(wanted: bool) -> Progress:
+    """Return what suits the place where this runs: a bar, lines of a log, or nothing if none is wanted."""
     if not wanted:
         return Silent()
     return Bar() if sys.stderr.isatty() or in_notebook() else Lines()

@@ -27,18 +27,20 @@ from orthodrome.run.progress import new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import warn_temperature
+from orthodrome.samplers.contract import Sampler
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
 from orthodrome.storage.fingerprint import fingerprint
 from orthodrome.storage.memory import MemoryDraws
 from orthodrome.storage.zarr import DiskDraws, make_room, open_again
+from orthodrome.tuning.tuner import Tuner
 
 if TYPE_CHECKING:
     import xarray
 
 
 def sample(
-    sampler: Any,
+    sampler: Sampler,
     start: Any,
     *,
     seed: int,
@@ -86,9 +88,9 @@ def sample(
     return add_groups(tree, sampler, log_likelihood)
 
 
-def tuning_steps(sampler: Any, num_warmup: int) -> int:
+def tuning_steps(sampler: Sampler, num_warmup: int) -> int:
     """The length of the warm-up: an `Adapted` that the user made knows its own."""
-    own = getattr(sampler, "num_warmup", None)
+    own = sampler.num_warmup if isinstance(sampler, Tuner) else None
     return int(num_warmup if own is None else own)
 
 
@@ -142,7 +144,8 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
         tell_interrupted(conductor, standing)
         return held.tree()
     tree, start = held.tree(), jax.tree.map(lambda leaf: leaf[0], conductor.setup.positions)
-    warn_temperature(tree, conductor.setup.tuned(standing.tuned), start)
+    plan, drawing = conductor.plan, conductor.setup.tuned(standing.tuned)
+    warn_temperature(tree, drawing, start, plan.num_warmup, plan.thin)
     return tree
 
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from orthodrome import doors
+from orthodrome.core.pytree import replace
 from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
 from orthodrome.random.keys import new_key
 from orthodrome.run import parallel
 from orthodrome.run.engine import Engine, new_engine
 from orthodrome.run.start import Look, bytes_per_draw, first_states
-from orthodrome.samplers.holders.tempering import EXACT, Tempering
-from orthodrome.tuning.adapted import Adapted, adapted_for, needs_tuning
-from orthodrome.tuning.stochastic_tuning import StochasticAdapted
-from orthodrome.tuning.tempering_tuning import AdaptedTempering, tempering_needs_tuning
-
-TUNERS = (Adapted, StochasticAdapted, AdaptedTempering)
-"""What holds a sampler through its warm-up."""
+from orthodrome.tuning import Tuner, needs_tuning, tuner_for
 
 
 class Plan(NamedTuple):
@@ -47,7 +41,7 @@ class Setup(NamedTuple):
     @property
     def tunes(self) -> bool:
         """Whether the warm-up tunes."""
-        return isinstance(self.sampler, TUNERS)
+        return isinstance(self.sampler, Tuner)
 
     def inner(self, state: Any) -> Any:
         """The state of the draws, from a state of the warm-up."""
@@ -60,6 +54,7 @@ class Setup(NamedTuple):
 
 def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
     """Check, wrap, place, and compute the first states."""
+    doors.check_contract(sampler)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
     doors.check_sampler(sampler, positions)
     doors.check_density(doors.density_of(sampler), positions)
@@ -70,40 +65,23 @@ def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
     state, look = _begin(sampler, key, plan.num_chains, positions, random)
     doors.check_look(look, positions, sampler.manifold, one_start=not isinstance(start, list))
     if (target := doors.density_of(sampler)) is not None:
-        doors.warn_poles(target, _first_position(state), adjusted=_has_test(sampler))
+        doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
     return Setup(engine, sampler, engine.place(state), positions, look)
 
 
 def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
     """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
     pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
-    if isinstance(sampler, TUNERS):
-        return dataclasses.replace(sampler, pool=pool, num_warmup=plan.num_warmup)
-    if not _tunable(sampler):
+    if isinstance(sampler, Tuner):
+        return replace(sampler, pool=pool, num_warmup=plan.num_warmup)
+    if not needs_tuning(sampler):
         return sampler
     if plan.num_warmup < 1:
         raise BadInput(
             f"{type(sampler).__name__} has no step_size (or num_steps), which the warm-up would learn, but num_warmup "
             "is 0; set it by hand or give num_warmup=1000"
         )
-    if isinstance(sampler, Tempering):
-        return AdaptedTempering(sampler, plan.num_warmup, pool)
-    return adapted_for(sampler, plan.num_warmup, pool)
-
-
-def _tunable(sampler: Any) -> bool:
-    if isinstance(sampler, Tempering):
-        return tempering_needs_tuning(sampler)
-    names = {field.name for field in dataclasses.fields(sampler)} if dataclasses.is_dataclass(sampler) else set()
-    return "step_size" in names and needs_tuning(sampler)
-
-
-def _has_test(sampler: Any) -> bool:
-    """Whether a Metropolis test makes the law exact."""
-    inside = sampler
-    while isinstance(inside, Adapted | AdaptedTempering | Tempering):
-        inside = inside.sampler
-    return isinstance(inside, EXACT)
+    return tuner_for(sampler, plan.num_warmup, pool)
 
 
 def _first_position(state: Any) -> Tree:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from orthodrome.core.types import Tree
 from orthodrome.errors import OrthodromeWarning
+from orthodrome.samplers.contract import Sampler
 from orthodrome.tuning.stochastic_tuning import temperature_warning
 
 if TYPE_CHECKING:
@@ -16,20 +21,36 @@ if TYPE_CHECKING:
 SURE, PARTS = 3.0, 8
 """So many standard errors, from so many parts of each chain, must lie between the mean and the limit: short runs are
 left alone."""
+LOOKS = 256
+"""At so many transitions, at most, the scheme is asked for its own temperature."""
 
 
-def warn_temperature(tree: xarray.DataTree, sampler: Any, position: Any) -> None:
-    """Warn if the mean temperature is out of proportion to the scheme's own (1, if the sampler does not say)."""
+def warn_temperature(tree: xarray.DataTree, sampler: Sampler, position: Tree, first_step: int, thin: int) -> None:
+    """Warn if the mean temperature is out of proportion to the scheme's own.
+
+    first_step, thin: transitions before the first draw, and for every draw
+    """
     if "sample_stats" not in tree or "temperature" not in tree["sample_stats"]:
         return
-    own = getattr(type(sampler), "expected_temperature", None)
-    expected = 1.0 if own is None else float(own(sampler, position))
     values = np.asarray(tree["sample_stats"]["temperature"], float)
     if values.shape[1] < PARTS:
         return
+    expected = mean_expected(sampler, position, first_step + thin * np.arange(1, values.shape[1] + 1) - 1)
     parts = np.concatenate([part.mean(axis=1) for part in np.array_split(values, PARTS, axis=1)])
     mean, error = float(np.mean(parts)), SURE * np.std(parts) / np.sqrt(len(parts))
     nearest = mean - error if mean > expected else mean + error
     text = temperature_warning(mean, expected) if temperature_warning(nearest, expected) is not None else None
     if text is not None:
         warnings.warn(text, OrthodromeWarning, stacklevel=5)
+
+
+def mean_expected(sampler: Sampler, position: Tree, done: np.ndarray) -> float:
+    """Return the scheme's own temperature, which a schedule changes, averaged over some of the transitions `done`."""
+    some = done[np.unique(np.linspace(0, done.size - 1, min(LOOKS, done.size)).astype(int))]
+    return float(np.mean(np.asarray(_expected(sampler, position, jnp.asarray(some, jnp.float32)), float)))
+
+
+@jax.jit
+def _expected(sampler: Sampler, position: Tree, done: Array) -> Array:
+    """One transition after the other: all at once, a large position would need much memory."""
+    return jax.lax.map(lambda t: sampler.expected_temperature(position, t), done)

@@ -1,37 +1,193 @@
-"""The contract of every sampler: BlackJAX's `init` and `step`.
+"""The contracts of samplers: BlackJAX's `init` and `step`, and the facts that holders, tuners and doors read.
 
 A sampler is a configured object (see `pytree`) and an argument of the compiled loop. `State` is a NamedTuple with a
 field `position` (embedded); `Info` is a NamedTuple of a few numbers of fixed shape, with ArviZ's names where it has
 one. The key is never stored in a state; `step` splits it once, at its top, into named keys.
 
-`tuned(...)` is how `Adapted` sets what it has learnt; a sampler says in `tunes` what it wants to have learnt.
+Nobody asks for the class of a sampler. What others must know of it is a fact that it states (is it exact, what is left
+for the warm-up to learn, at which temperature does it run), every fact has a default, and a holder passes on the facts
+of what it holds. Three contracts add what the tuners need:
+
+    ExactSampler         its law is exact, its states know their log density: held by `Tempering`, tuned by `Adapted`
+    TrajectorySampler    an exact sampler whose trajectory length can be learnt
+    StochasticSampler    stochastic gradients, no Metropolis test: tuned by `StochasticAdapted`
+
+and what the last and the first have in common, a step size and a temperature, is what `Scheduled` sets.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+import abc
+from typing import Any, Self
 
+import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.types import Tree
+from orthodrome.core import trees
+from orthodrome.core.pytree import replace
+from orthodrome.core.types import Info, State, Tree
+from orthodrome.dynamics.leapfrog import Point
+from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.gradients.noisy import TemperedGradient
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.learnt import Learnt, Measured
+
+NOTHING: frozenset[str] = frozenset()
 
 
-@runtime_checkable
-class Sampler(Protocol):
-    """init and step; compiled says whether `step` may be traced by JAX."""
+class Sampler(abc.ABC):
+    """init and step; `compiled` says whether `step` may be traced by JAX or is called from Python."""
 
     compiled: bool
 
     @property
+    @abc.abstractmethod
     def manifold(self) -> Manifold:
         """The space of the position."""
-        ...
 
-    def init(self, position: Tree, key: Array | None = None) -> Any:
-        """The state at an embedded position."""
-        ...
+    @abc.abstractmethod
+    def init(self, position: Tree, key: Array | None = None) -> State:
+        """Return the state at an embedded position."""
 
-    def step(self, key: Array, state: Any) -> tuple[Any, Any]:
-        """One transition."""
-        ...
+    @abc.abstractmethod
+    def step(self, key: Array, state: State) -> tuple[State, Info]:
+        """Make one transition."""
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether the law is exact at any setting, by a Metropolis test or by exact conditionals."""
+        return False
+
+    @property
+    def learns(self) -> frozenset[str]:
+        """What the warm-up has to find, since nothing is set: of "step", "units", "length", "friction", "ladder" and
+        "replicas". Empty: the sampler is ready to draw."""
+        return NOTHING
+
+    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+        """Return the mean of v.v/m that the scheme itself has, with exact gradients, after `done` transitions."""
+        return jnp.ones((), trees.real_dtype(position))
+
+
+class SteppedSampler(Sampler):
+    """A sampler with a step size, of a law that can be heated."""
+
+    step_size: Any
+
+    @abc.abstractmethod
+    def at_temperature(self, beta: Any) -> Self:
+        """Return the sampler of pi_H^beta, beta being the inverse temperature."""
+
+
+class ExactSampler(SteppedSampler):
+    """A sampler whose law is exact; its states have a `position`, its `logdensity`, and its `gradient` (or None)."""
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether the law is exact at any setting, by a Metropolis test or by exact conditionals."""
+        return True
+
+    @property
+    def target_acceptance(self) -> float:
+        """The mean acceptance rate that dual averaging aims at."""
+        return 0.8
+
+    @property
+    def learns(self) -> frozenset[str]:
+        """The step size if it is not set, in the units of the leaves, which are learnt with it."""
+        return frozenset({"step", "units"}) if self.step_size is None else NOTHING
+
+    def tuned(self, learnt: Learnt) -> Self:
+        """Return the sampler with what the warm-up has learnt."""
+        return replace(self, step_size=learnt.step_size)
+
+
+class ExactGradientSampler(ExactSampler):
+    """An exact sampler that follows the exact gradient of its law."""
+
+    gradient: GradientEstimator
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    def at_temperature(self, beta: Any) -> Self:
+        """Return the sampler of pi_H^beta, beta being the inverse temperature."""
+        return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
+
+
+class TrajectorySampler(ExactGradientSampler):
+    """An exact sampler along leapfrog trajectories, whose length the warm-up learns (`trajectory_length`) if it says
+    so in `learns`."""
+
+    @abc.abstractmethod
+    def steps(self, state: State) -> Tree:
+        """Return the tree of steps of the next trajectory."""
+
+    @abc.abstractmethod
+    def decide(self, key: Array, state: State, start: Point, end: Point, num_steps: Array) -> tuple[State, Info]:
+        """Accept or reject the end of a trajectory of `num_steps` steps."""
+
+
+class StochasticSampler(SteppedSampler):
+    """A sampler with stochastic gradients; `sample` tunes it where something is left unset."""
+
+    gradient: GradientEstimator
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    @property
+    def learns_units(self) -> bool:
+        """Whether it wants the units of the leaves; else it has a metric of its own."""
+        return True
+
+    @property
+    def learns(self) -> frozenset[str]:
+        """The step size if it is not set, and the units if it wants them."""
+        if self.step_size is not None:
+            return NOTHING
+        return frozenset({"step", "units"}) if self.learns_units else frozenset({"step"})
+
+    @abc.abstractmethod
+    def tuned(self, measured: Measured) -> Self:
+        """Return the sampler with what was learnt, where nothing was set."""
+
+    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
+        """Return its own metric's inverse, if it does not learn units; one entry per leaf (see `linear.leaves`)."""
+        raise NotImplementedError
+
+    def at_temperature(self, beta: Any) -> Self:
+        """Return the sampler of pi_H^beta, beta being the inverse temperature."""
+        return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
+
+    def bears_noise(self, told: bool) -> bool:
+        """Whether it compensates for the gradient's noise, given whether the estimator tells V."""
+        return told
+
+    def restarted(self, state: State) -> State:
+        """Return the state without what a change of settings makes stale."""
+        return state
+
+
+class Holder(Sampler):
+    """A sampler that holds a sampler, and passes on its facts. What is inside, it sets or learns itself."""
+
+    sampler: Sampler
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.sampler.manifold
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether the law of what it holds is exact."""
+        return self.sampler.adjusted
+
+    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+        """Return the temperature of what it holds."""
+        return self.sampler.expected_temperature(position, done)

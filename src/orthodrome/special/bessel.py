@@ -32,7 +32,8 @@ from jax import Array
 from jax.custom_derivatives import SymbolicZero
 from jax.scipy.special import gammaln, xlogy
 
-_SHIFT, _TERMS = 20, 9
+SHIFT, TERMS = 20, 9
+"""Debye's expansion is used so many orders up, with so many terms: together its error is below rounding."""
 
 
 def _debye_polynomials(terms: int) -> tuple[list[list[float]], list[list[float]]]:
@@ -46,7 +47,7 @@ def _debye_polynomials(terms: int) -> tuple[list[list[float]], list[list[float]]
     return first, second
 
 
-_U, _W = _debye_polynomials(_TERMS)
+DEBYE_U, DEBYE_W = _debye_polynomials(TERMS)
 
 
 def _horner(coefficients: list[Any], x: Array) -> Array:
@@ -67,7 +68,7 @@ def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
     s = jnp.sqrt(1 + z * z)
 
     def correction(t: Array) -> Array:
-        return t * t * (0.5 + _debye_sum(_W, t, m)) / (m * (1 + _debye_sum(_U, t, m)))
+        return t * t * (0.5 + _debye_sum(DEBYE_W, t, m)) / (m * (1 + _debye_sum(DEBYE_U, t, m)))
 
     h, h_slope = jax.jvp(correction, (1 / s,), (jnp.ones_like(s),))
     return z * (1 / (1 + s) - h), (1 / (s * (1 + s)) - h + z * z / s**3 * h_slope) / m
@@ -75,16 +76,16 @@ def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
 
 @jax.jit
 def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
-    """r, dr/dx at the order nu, and L_nu - L_{nu + _SHIFT}."""
+    """r, dr/dx at the order nu, and L_nu - L_{nu + SHIFT}."""
 
     def body(i: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         r, slope, log_sum = carry
-        twice = 2 * (order + (_SHIFT - i).astype(x.dtype))
+        twice = 2 * (order + (SHIFT - i).astype(x.dtype))
         below = twice + x * r
         return x / below, (twice - x * x * slope) / below**2, log_sum + jnp.log1p(x * r / twice)
 
-    top = (*_top_ratio(order + _SHIFT, x), jnp.zeros_like(x))
-    return jax.lax.fori_loop(0, _SHIFT, body, top)
+    top = (*_top_ratio(order + SHIFT, x), jnp.zeros_like(x))
+    return jax.lax.fori_loop(0, SHIFT, body, top)
 
 
 @partial(jax.jit, static_argnums=2)
@@ -94,12 +95,12 @@ def _log_top(m: Array, x: Array, scaled: bool) -> Array:
     s = jnp.sqrt(1 + z * z)
     above = z * z / (1 + s)  # s - 1
     growth = 1 / (s + z) - 1 if scaled else above
-    tail = jnp.log1p(_debye_sum(_U, 1 / s, m)) - jnp.log1p(_debye_sum(_U, jnp.ones_like(s), m))
+    tail = jnp.log1p(_debye_sum(DEBYE_U, 1 / s, m)) - jnp.log1p(_debye_sum(DEBYE_U, jnp.ones_like(s), m))
     return m * (growth - jnp.log1p(above / 2)) - jnp.log(s) / 2 + tail
 
 
 def _log_relative(order: Array, x: Array, scaled: bool) -> Array:
-    return _log_top(order + _SHIFT, x, scaled) + _descend(order, x)[2]
+    return _log_top(order + SHIFT, x, scaled) + _descend(order, x)[2]
 
 
 def _only_in_argument(tangent: Any) -> None:
@@ -180,11 +181,13 @@ def log_bessel_ie(order: Any, x: Any) -> Array:
 
 def _log_leading_power(order: Array, x: Array) -> Array:
     """log[(x/2)^nu / Gamma(nu + 1)]; at large orders by Stirling, so that nu log x and log Gamma do not cancel."""
-    m = jnp.maximum(order, _SHIFT)
+    m = jnp.maximum(order, SHIFT)
     large = (
-        m * (1 + jnp.log(x / (2 * m))) - jnp.log(2 * math.pi * m) / 2 + jnp.log1p(_debye_sum(_U, jnp.ones_like(m), m))
+        m * (1 + jnp.log(x / (2 * m)))
+        - jnp.log(2 * math.pi * m) / 2
+        + jnp.log1p(_debye_sum(DEBYE_U, jnp.ones_like(m), m))
     )
-    return jnp.where(order < _SHIFT, xlogy(order, x / 2) - gammaln(order + 1), large)
+    return jnp.where(order < SHIFT, xlogy(order, x / 2) - gammaln(order + 1), large)
 
 
 def log_sphere_area(dimension: Any, dtype: Any = None) -> Array:

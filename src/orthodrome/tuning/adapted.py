@@ -15,7 +15,7 @@ The step of a leaf is (one number) x (its unit), never more than the manifold's 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -26,20 +26,16 @@ import orthodrome.tuning.scales as scales
 import orthodrome.tuning.trajectory_choice as trajectory_choice
 import orthodrome.tuning.trajectory_length as trajectory_length
 from orthodrome.core import trees
-from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Info, State, Tree
 from orthodrome.linear import leaves
 from orthodrome.linear.linear_map import is_map
-from orthodrome.manifolds.manifold import Manifold
-from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
-from orthodrome.samplers.exact.random_walk import RandomWalk
-from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
-from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
-from orthodrome.samplers.stochastic.tunable import StochasticSampler
+from orthodrome.samplers.contract import ExactSampler, TrajectorySampler
+from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric
-from orthodrome.tuning.stochastic_tuning import StochasticAdapted
-from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, Curve
+from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
+from orthodrome.tuning.tuner import Tuner
 
 WINDOWS = (5, 15, 30, 60)
 """The ends of the windows, in per cent of the warm-up."""
@@ -49,7 +45,7 @@ JITTER = 0.1
 """The spread of the step from trajectory to trajectory that a learnt length goes with."""
 
 
-class Tuning(NamedTuple):
+class ExactTuning(NamedTuple):
     """What has been learnt; the same for all chains."""
 
     step: Array
@@ -57,14 +53,14 @@ class Tuning(NamedTuple):
     units: Tree
     moments: Tree
     since: Array
-    curve: Curve | None
+    curve: TrajectorySums | None
 
 
 class AdaptedState(NamedTuple):
     """The state of the sampler inside, and the tuning."""
 
-    inner: Any
-    tuning: Tuning
+    inner: State
+    tuning: ExactTuning
 
     @property
     def position(self) -> Tree:
@@ -73,17 +69,17 @@ class AdaptedState(NamedTuple):
 
 
 @pytree
-class Adapted:
+class Adapted(Tuner):
     """A sampler that tunes itself.
 
     sampler: what to tune; its `step_size` (and `num_steps`) None
     num_warmup: the length of the warm-up; None: `sample` says
-    target_acceptance: the mean acceptance that dual averaging aims at; None: 0.8, and 0.35 for the random walk
+    target_acceptance: the mean acceptance that dual averaging aims at; None: the sampler's own
     metric: None, or `DenseMetric()` or `LowRankMetric()` for correlated Euclidean leaves
     pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
 
-    sampler: Any
+    sampler: ExactSampler
     num_warmup: Any = None
     target_acceptance: Any = None
     metric: Metric | None = None
@@ -91,20 +87,15 @@ class Adapted:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.sampler.manifold
-
-    @property
     def learns_length(self) -> bool:
         """Whether the trajectory length is to be learnt."""
-        return isinstance(self.sampler, GeodesicHMC) and self.sampler.num_steps is None
+        return "length" in self.sampler.learns
 
     def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
         """The state at an embedded position, with untuned steps."""
         dtype = trees.real_dtype(position)
         units = scales.ones(self.manifold, self.metric, position)
-        tuning = Tuning(
+        tuning = ExactTuning(
             step=jnp.zeros((), jnp.int32),
             dual=self._begin(position, units),
             units=units,
@@ -114,46 +105,48 @@ class Adapted:
         )
         return AdaptedState(self._at(tuning).init(position, key), tuning)
 
-    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Any]:
+    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
         """One transition of the sampler inside, and what it teaches."""
         tuning = state.tuning
-        sampler = self._at(tuning)
         if tuning.curve is not None:
-            inner, info, curve = self._measured(key, sampler, state.inner, tuning, tuning.curve)
+            inner, info, curve = self._measured(key, self._with_trajectories(tuning), state.inner, tuning, tuning.curve)
         else:
-            (inner, info), curve = sampler.step(key, state.inner), None
+            (inner, info), curve = self._at(tuning).step(key, state.inner), None
         moments = scales.update(self.manifold, self.metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
-        tuning = Tuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
+        tuning = ExactTuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
         return AdaptedState(inner, self._window(tuning, inner.position)), info
 
-    def freeze(self, state: AdaptedState) -> Any:
+    def freeze(self, state: AdaptedState) -> ExactSampler:
         """The tuned sampler, from the state of all chains."""
         tuning = jax.tree.map(lambda leaf: leaf[0], state.tuning)
-        sampler = self._at(tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average)))
+        tuning = tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average))
         if not self.learns_length:
-            return replace(self.sampler, step_size=sampler.step_size)
+            return self._at(tuning)
+        sampler = self._with_trajectories(tuning)
         position = jax.tree.map(lambda leaf: leaf[0], state.position)
         factor, num_steps = trajectory_choice.best(tuning.curve, trajectory_choice.overhead(sampler, position))
         factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
-        return replace(sampler, step_size=leaves.scaled(sampler.step_size, factor), num_steps=num_steps)
+        return sampler.tuned(Learnt(leaves.scaled(sampler.step_size, factor), num_steps))
 
-    def _at(self, tuning: Tuning) -> Any:
+    def _at(self, tuning: ExactTuning) -> ExactSampler:
         """The sampler inside with the current steps."""
-        h = self._steps(tuning) if self.sampler.step_size is None else self.sampler.step_size
-        if self.learns_length:
-            return replace(self.sampler, step_size=h, jitter=jnp.asarray(JITTER, tuning.dual.log_step.dtype))
-        return replace(self.sampler, step_size=h)
+        h = self._steps(tuning) if "step" in self.sampler.learns else self.sampler.step_size
+        jitter = jnp.asarray(JITTER, tuning.dual.log_step.dtype) if self.learns_length else None
+        return self.sampler.tuned(Learnt(h, jitter=jitter))
 
-    def _steps(self, tuning: Tuning) -> Any:
+    def _with_trajectories(self, tuning: ExactTuning) -> TrajectorySampler:
+        """The same, of a sampler that learns the length of its trajectories: that fact promises the contract."""
+        return cast(TrajectorySampler, self._at(tuning))
+
+    def _steps(self, tuning: ExactTuning) -> Any:
         """One number in the units of the leaves; a sampler with a metric of its own needs no units."""
         h = jnp.exp(tuning.dual.log_step)
-        own_metric = isinstance(self.sampler, RiemannianHMC | RiemannianLangevin)
-        return h if own_metric else leaves.scaled(tuning.units, h)
+        return leaves.scaled(tuning.units, h) if "units" in self.sampler.learns else h
 
     def _measured(
-        self, key: Array, sampler: GeodesicHMC, state: HMCState, tuning: Tuning, curve: Curve
-    ) -> tuple[HMCState, HMCInfo, Curve]:
+        self, key: Array, sampler: TrajectorySampler, state: State, tuning: ExactTuning, curve: TrajectorySums
+    ) -> tuple[State, Info, TrajectorySums]:
         measuring = self._measuring(tuning)
         reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
         length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
@@ -166,22 +159,20 @@ class Adapted:
         empty = empty._replace(reference=self._mean(empty.reference))
         return inner, info, trees.where(measuring, added, empty)
 
-    def _dual(self, tuning: Tuning, info: Any, position: Tree) -> DualAveraging:
-        wanted = self.target_acceptance
-        if wanted is None:
-            wanted = 0.35 if isinstance(self.sampler, RandomWalk) else 0.8
+    def _dual(self, tuning: ExactTuning, info: Any, position: Tree) -> DualAveraging:
+        wanted = self.sampler.target_acceptance if self.target_acceptance is None else self.target_acceptance
         error = wanted - self._mean(info.acceptance_rate)
         updated = dual_averaging.update(tuning.dual, error, self._ceiling(position, tuning.units))
         frozen = self.learns_length & self._measuring(tuning)
         settled = tuning.dual._replace(log_step=tuning.dual.log_average)
         return trees.where(frozen, settled, updated)
 
-    def _window(self, tuning: Tuning, position: Tree) -> Tuning:
+    def _window(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         """At the end of a window: new units, and dual averaging anew."""
         at_end = jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
         return jax.lax.cond(self._common(at_end), lambda old: self._renewed(old, position), lambda old: old, tuning)
 
-    def _renewed(self, tuning: Tuning, position: Tree) -> Tuning:
+    def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         units = scales.scales(self.manifold, self.metric, tuning.moments, tuning.since, position, self._gather)
         return tuning._replace(
             dual=self._begin(position, units),
@@ -190,7 +181,7 @@ class Adapted:
             since=jnp.zeros_like(tuning.since),
         )
 
-    def _measuring(self, tuning: Tuning) -> Array:
+    def _measuring(self, tuning: ExactTuning) -> Array:
         return 100 * tuning.step >= MEASURE * self.num_warmup
 
     def _begin(self, position: Tree, units: Tree) -> DualAveraging:
@@ -224,19 +215,3 @@ class Adapted:
 def _units_in(most: float, unit: Any) -> Array:
     """How many units fit in the largest step of a leaf; maps live on flat leaves, which have none."""
     return jnp.full((), jnp.inf, unit.size.dtype) if is_map(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)
-
-
-def needs_tuning(sampler: Any) -> bool:
-    """Whether `sample` must wrap this sampler in `Adapted`."""
-    if isinstance(sampler, Adapted | StochasticAdapted):
-        return False
-    if isinstance(sampler, StochasticSampler):
-        return sampler.untuned
-    no_length = isinstance(sampler, GeodesicHMC) and sampler.num_steps is None
-    return sampler.step_size is None or no_length
-
-
-def adapted_for(sampler: Any, num_warmup: int, pool: tuple[str, ...]) -> Adapted | StochasticAdapted:
-    """The sampler, wrapped in what tunes its kind."""
-    kind = StochasticAdapted if isinstance(sampler, StochasticSampler) else Adapted
-    return kind(sampler, num_warmup, pool=pool)

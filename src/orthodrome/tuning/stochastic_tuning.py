@@ -9,8 +9,8 @@ window alone, `scales`) or the inverse of the sampler's own metric, pooled over 
     V   = (g1 - g2)' D (g1 - g2) / (2 m)                             the gradient's noise
     L^2 = (g1 - g0)' D (g1 - g0) / (x - x0)' D^-1 (x - x0)           the curvature along the way, of the same batch
 
-give the step and the friction (`tunable`). The noise may raise the temperature by the share WARM, or by COMPENSATED
-where it is made up for (V told to a sampler that takes it out, or a thermostat). Before that the share falls from
+give the step and the friction (`Measured`). The noise may raise the temperature by the share WARM, or by COMPENSATED
+where it is compensated for (V told to a sampler that takes it out, or a thermostat). Before that the share falls from
 FALLING over the first third of the warm-up: on its way to the mode the chain may be hot. Thermostats wait for the
 last units.
 """
@@ -27,11 +27,12 @@ import orthodrome.tuning.scales as scales
 import orthodrome.tuning.secants as secants
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Info, State, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import leaves, maps
-from orthodrome.manifolds.manifold import Manifold
-from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
+from orthodrome.samplers.contract import StochasticSampler
+from orthodrome.samplers.learnt import SECOND, Measured
+from orthodrome.tuning.tuner import Tuner
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
@@ -63,7 +64,7 @@ class StochasticTuning(NamedTuple):
 class StochasticAdaptedState(NamedTuple):
     """The state of the sampler inside, and the tuning."""
 
-    inner: Any
+    inner: State
     tuning: StochasticTuning
 
     @property
@@ -73,7 +74,7 @@ class StochasticAdaptedState(NamedTuple):
 
 
 @pytree
-class StochasticAdapted:
+class StochasticAdapted(Tuner):
     """A sampler with stochastic gradients that tunes itself.
 
     sampler: what to tune; its `step_size` (or `friction`) None
@@ -85,11 +86,6 @@ class StochasticAdapted:
     num_warmup: Any = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
-
-    @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.sampler.manifold
 
     def init(self, position: Tree, key: Array | None = None) -> StochasticAdaptedState:
         """At an embedded position, with steps so short that the first gradient changes the velocity little."""
@@ -107,7 +103,7 @@ class StochasticAdapted:
         tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, lines, zero, seen)
         return StochasticAdaptedState(self._at(tuning, position, told=False).init(position, init_key), tuning)
 
-    def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Any]:
+    def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Info]:
         """One transition of the sampler inside, and what it teaches."""
         step_key, one_key, other_key = jax.random.split(key, 3)
         tuning = state.tuning
@@ -120,13 +116,13 @@ class StochasticAdapted:
         learnt = StochasticTuning(tuning.done + 1, tuning.units, moments, lines, tuning.since + 1, seen)
         return StochasticAdaptedState(inner, self._window(learnt, inner.position)), info
 
-    def freeze(self, state: StochasticAdaptedState) -> Any:
+    def freeze(self, state: StochasticAdaptedState) -> StochasticSampler:
         """The tuned sampler, from the state of all chains."""
         one = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), state)
         told = self._told(jax.random.key(0), one.inner)
         return self._at(one.tuning, one.position, told)
 
-    def _at(self, tuning: StochasticTuning, position: Tree, told: bool) -> Any:
+    def _at(self, tuning: StochasticTuning, position: Tree, told: bool) -> StochasticSampler:
         """The sampler inside with the current steps and frictions."""
         falling = FALLING * (1 - 3 * tuning.done.astype(tuning.since.dtype) / self.num_warmup)
         share = jnp.maximum(COMPENSATED if self.sampler.bears_noise(told) else WARM, falling)
@@ -139,14 +135,14 @@ class StochasticAdapted:
             return jax.tree.map(jnp.square, units)
         return self.sampler.inverse_metric_at(position, estimate)
 
-    def _told(self, key: Array, inner: Any) -> bool:
+    def _told(self, key: Array, inner: State) -> bool:
         """Whether the estimator tells V; a question of structure only."""
         gradient = self.sampler.gradient
         shapes = jax.eval_shape(lambda k, x, m: gradient.estimate(k, x, m)[0], key, inner.position, inner.memory)
         return shapes.noise is not None
 
     def _measured(
-        self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: Any
+        self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: State
     ) -> tuple[Seen, Tree]:
         x, m, gradient = inner.position, self.manifold, self.sampler.gradient
         ask = lambda key, y: gradient.estimate(key, y, inner.memory)[0]

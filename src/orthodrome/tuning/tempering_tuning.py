@@ -8,7 +8,7 @@ at equal distances of R make all exchanges equally likely.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +18,9 @@ from jax import Array
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
-from orthodrome.manifolds.manifold import Manifold
-from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled, tempered
-from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState, needs_tuning
+from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
+from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState
+from orthodrome.tuning.tuner import Tuner
 
 LEAST = 1e-3
 """The smallest rejection that counts, so that no two rungs fall together."""
@@ -49,11 +49,13 @@ class AdaptedTemperingState(NamedTuple):
 
 
 @pytree
-class AdaptedTempering:
+class AdaptedTempering(Tuner):
     """A tempering that tunes its replicas and its ladder, as far as they are None.
 
     num_warmup: the length of the warm-up; pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
+
+    finds: ClassVar[frozenset[str]] = frozenset({"ladder", "replicas"})
 
     sampler: Tempering
     num_warmup: Any = None
@@ -61,14 +63,9 @@ class AdaptedTempering:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.sampler.manifold
-
-    @property
     def tunes_replicas(self) -> bool:
         """Whether the sampler inside has something to learn."""
-        return self.sampler.replicas is None and needs_tuning(self.sampler.sampler)
+        return "replicas" in self.sampler.learns
 
     def init(self, position: Tree, key: Array | None = None) -> AdaptedTemperingState:
         """Every replica at the same embedded position, untuned."""
@@ -113,14 +110,13 @@ class AdaptedTempering:
         return jax.vmap(move)(exponents, jnp.arange(exponents.size), states)
 
     def _replica(self, exponent: Any) -> Adapted:
-        return Adapted(tempered(self.sampler.sampler, exponent), self.num_warmup, pool=self.pool)
+        return Adapted(self.sampler.sampler.at_temperature(exponent), self.num_warmup, pool=self.pool)
 
     def _learnt(self, exponent: Any, state: AdaptedState) -> dict[str, Any]:
         """The settings that tuning has changed."""
         replica = self._replica(exponent)
-        tuned = replica.freeze(state)
-        names = list(type(tuned).__dataclass_fields__)
-        return {name: getattr(tuned, name) for name in names if _changed(tuned, replica.sampler, name)}
+        before, tuned = vars(replica.sampler), vars(replica.freeze(state))
+        return {name: value for name, value in tuned.items() if value is not before[name]}
 
     def _seen(self, ladder: Ladder, info: TemperingInfo) -> Ladder:
         rejections = ladder.rejections + jax.lax.pmean(1 - info.swap_rate, self.pool)
@@ -133,10 +129,6 @@ class AdaptedTempering:
         return trees.where(at_end, spaced, seen)
 
 
-def _changed(tuned: Any, before: Any, name: str) -> bool:
-    return getattr(tuned, name) is not getattr(before, name)
-
-
 def respaced(exponents: Array, rejection: Array) -> Array:
     """Rungs at equal distances of the cumulative rejection; the ends stay."""
     zero = jnp.zeros(1, exponents.dtype)
@@ -144,8 +136,3 @@ def respaced(exponents: Array, rejection: Array) -> Array:
     wanted = jnp.linspace(0, 1, exponents.size, dtype=exponents.dtype) * barrier[-1]
     inside = jnp.interp(wanted[1:-1], barrier, exponents)
     return jnp.concatenate([exponents[:1], inside, exponents[-1:]])
-
-
-def tempering_needs_tuning(tempering: Tempering) -> bool:
-    """Whether the ladder or the replicas have something to learn."""
-    return tempering.ladder is None or (tempering.replicas is None and needs_tuning(tempering.sampler))

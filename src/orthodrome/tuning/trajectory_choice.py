@@ -18,8 +18,8 @@ from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import Point, leapfrog
 from orthodrome.linear import leaves
-from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
-from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, Curve
+from orthodrome.samplers.contract import TrajectorySampler
+from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
 
 TURNS = 16
 """So many lengths take turns (with repetitions)."""
@@ -35,7 +35,7 @@ SPREAD_COUNTS = 2.0
 """The standard deviation may have so many times the relative error of the mean."""
 
 
-def overhead(sampler: GeodesicHMC, position: Tree) -> float:
+def overhead(sampler: TrajectorySampler, position: Tree) -> float:
     """What a transition costs beside its steps (random numbers, the test, writing), in steps, as the compiler counts.
 
     A count, not a clock: the same run is tuned alike on any machine. A transcendental function is worth ten operations.
@@ -66,7 +66,7 @@ def _turns(lengths: np.ndarray) -> np.ndarray:
     return np.resize(spread, TURNS).astype(np.int32)
 
 
-def best(curve: Curve, overhead: float) -> tuple[float, np.ndarray]:
+def best(curve: TrajectorySums, overhead: float) -> tuple[float, np.ndarray]:
     """The factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
 
     overhead: what a transition costs beside its gradients, in gradients
@@ -76,7 +76,7 @@ def best(curve: Curve, overhead: float) -> tuple[float, np.ndarray]:
     if not np.any(judged):  # nothing has moved
         return 1.0, np.ones(TURNS, np.int32)
     turns = candidates()
-    law = Law(*(values[judged] for values in law))
+    law = CoordinateMoments(*(values[judged] for values in law))
     worth = effective(law, jumps[:, :, judged], covariance[:, :, judged], turns)
     share = (np.asarray(curve.diverged) / np.maximum(visits, 1))[:, turns - 1].mean(axis=-1)
     taken = (visits[:, turns.max(axis=1) - 1] > 0) & (share <= max(MOST_DIVERGENT, share.min()))
@@ -85,7 +85,7 @@ def best(curve: Curve, overhead: float) -> tuple[float, np.ndarray]:
     return FACTORS[factor], turns[winner]
 
 
-class Law(NamedTuple):
+class CoordinateMoments(NamedTuple):
     """What all trajectories together say: the mean of x, and the covariance of f about the mean, by coordinate."""
 
     mean: np.ndarray
@@ -97,17 +97,17 @@ class Law(NamedTuple):
         return self.covariance[:, 0, 0]
 
 
-def moments(curve: Curve) -> tuple[Law, np.ndarray, np.ndarray, np.ndarray]:
+def moments(curve: TrajectorySums) -> tuple[CoordinateMoments, np.ndarray, np.ndarray, np.ndarray]:
     """The law, J and C by (step size, length, coordinate, ., .) for f about the mean, and the visits."""
     reference, jumps, visits, means, products = (np.asarray(a, np.float64) for a in curve[:5])
     center, second = (sums.sum(axis=(0, 1)) / max(1.0, visits.sum()) for sums in (means, products))
     seen = np.maximum(visits, 1)[..., None, None]
-    law = Law(reference[0] + center[0], _covariance(center, second, center))
+    law = CoordinateMoments(reference[0] + center[0], _covariance(center, second, center))
     covariance = np.where(visits[..., None, None, None] > 0, _covariance(means / seen, products / seen, center), law[1])
     return law, _about(center, _matrices(jumps / (2 * seen))), covariance, visits
 
 
-def effective(law: Law, jumps: np.ndarray, covariance: np.ndarray, turns: np.ndarray) -> np.ndarray:
+def effective(law: CoordinateMoments, jumps: np.ndarray, covariance: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """Effective draws per draw, by (step size, candidate): of the worst of x, x^2 and the spread, worst coordinate.
 
     jumps, covariance: J and C, by (step size, length, coordinate, ., .); turns: lengths, by (candidate, turn)

@@ -32,12 +32,12 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Info, State, Tree
 from orthodrome.dynamics.leapfrog import Point, diverges, energy, leapfrog
 from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
-from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
+from orthodrome.samplers.contract import TrajectorySampler
 
 FACTORS = (0.7, 1.0, 1.4)
 """The step sizes that are tried, relative to the one of dual averaging."""
@@ -47,7 +47,7 @@ PROBES = 64
 """At most so many coordinates are looked at."""
 
 
-class Curve(NamedTuple):
+class TrajectorySums(NamedTuple):
     """Sums over trajectories. f: d and d^2 for each coordinate d = x - reference, and the same of y if it is another.
 
     jumps: of the products of the accepted changes of f, by (step size, length, pair of functionals, coordinate)
@@ -64,13 +64,13 @@ class Curve(NamedTuple):
     diverged: Array
 
 
-def start(manifold: Manifold, position: Tree) -> Curve:
+def start(manifold: Manifold, position: Tree) -> TrajectorySums:
     """An empty curve, about the coordinates of a position."""
     z = coordinates(manifold, position)
     num_functionals, n = 2 * z.shape[0], z.shape[1]
     num_pairs = num_functionals * (num_functionals + 1) // 2
     zeros = lambda *shape: jnp.zeros((len(FACTORS), LONGEST, *shape), z.dtype)
-    return Curve(z, zeros(num_pairs, n), zeros(), zeros(num_functionals, n), zeros(num_pairs, n), zeros())
+    return TrajectorySums(z, zeros(num_pairs, n), zeros(), zeros(num_functionals, n), zeros(num_pairs, n), zeros())
 
 
 def coordinates(manifold: Manifold, position: Tree) -> Array:
@@ -105,8 +105,8 @@ def products(f: Array) -> Array:
 
 
 def transition(
-    sampler: GeodesicHMC, key: Array, state: HMCState, factor: Array, most: Array, length: Array, reference: Array
-) -> tuple[HMCState, HMCInfo, Curve]:
+    sampler: TrajectorySampler, key: Array, state: State, factor: Array, most: Array, length: Array, reference: Array
+) -> tuple[State, Info, TrajectorySums]:
     """A transition with the step times FACTORS[factor] (at `most`), and what its trajectory of `length` steps shows.
 
     The transition ends at a uniformly chosen one of the lengths; coordinates are taken relative to `reference`.
@@ -120,7 +120,7 @@ def transition(
     f0 = functionals(manifold, state.position, reference)
     empty = start(manifold, state.position)
 
-    def advance(i: Array, carry: tuple[Point, Point, Curve]) -> tuple[Point, Point, Curve]:
+    def advance(i: Array, carry: tuple[Point, Point, TrajectorySums]) -> tuple[Point, Point, TrajectorySums]:
         point, end, curve = carry
         point = leapfrog(sampler.gradient, point, h)
         change = energy(begin) - energy(point)
@@ -130,13 +130,13 @@ def transition(
         moved = a * products(f1 - f0), jnp.ones_like(a), middle(f0, f1), middle(products(f0), products(f1))
         seen = *moved, diverges(manifold, change, point).astype(a.dtype)
         sums = (old.at[factor, i].set(new) for old, new in zip(curve[1:], seen, strict=True))
-        return point, trees.where(i == last, point, end), Curve(reference, *sums)
+        return point, trees.where(i == last, point, end), TrajectorySums(reference, *sums)
 
     _, end, curve = jax.lax.fori_loop(0, length, advance, (begin, begin, empty))
     kept, info = sampler.decide(accept_key, state, begin, end, length.astype(jnp.int32))
     return kept, info, curve
 
 
-def add(one: Curve, other: Curve, pool: Any) -> Curve:
+def add(one: TrajectorySums, other: TrajectorySums, pool: Any) -> TrajectorySums:
     """Sum of a curve and the chains' average of another, about the reference of the first."""
     return jax.tree.map(lambda a, b: a + pool(b), one, other)._replace(reference=one.reference)

@@ -45,11 +45,11 @@ def learn(job: Job, documents: Documents, state: Path, progress: bool) -> Result
     watched = held_out if held_out.shape[0] else None
     training = documents.vectors[documents.training]
     model.fit(training, checkpoint=state, checkpoint_every=job.checkpoint_every, held_out=watched)
-    proportions, doubt = model.proportions(documents.vectors)
+    proportions, deviations = model.proportions(documents.vectors)
     spread = model.draws_.std(axis=0, dtype=np.float64)
     numbers, traces = measure(model, held_out), run_traces(model)
     numbers["seconds"] = round(time.monotonic() - began, 1)
-    return Result(model.components_, spread, model.law_.mean, proportions, doubt, traces, numbers)
+    return Result(model.components_, spread, model.law_.mean, proportions, deviations, traces, numbers)
 
 
 def measure(model: SAM, held_out: Any) -> dict[str, float]:

@@ -27,7 +27,7 @@ def write_tables(result: Result, documents: Documents, folder: Path, num_words: 
     bottoms = (result.bottom(topic, num_words) for topic in range(len(result.mean)))
     write_words(result, documents.vocabulary, folder / "bottom-words.txt", bottoms)
     write_proportions(result.proportions, documents.names, folder / "doc-topics.txt")
-    write_proportions(result.doubt, documents.names, folder / "doc-topics-sd.txt")
+    write_proportions(result.proportions_sd, documents.names, folder / "doc-topics-sd.txt")
     write_topics(result, documents.vocabulary, folder / "topics.csv", num_words)
 
 

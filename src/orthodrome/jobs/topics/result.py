@@ -1,7 +1,7 @@
 """What a fit found, as plain arrays: everything that is written, drawn or shown is made from this.
 
 mean, spread          topics x words: the topics' coordinates over the draws
-proportions           documents x topics, and their `doubt` (standard deviation), of every document
+proportions           documents x topics, and `proportions_sd`, their standard deviations, of every document
 share                 how much of the corpus each topic has
 traces                name -> (iterations, values)
 numbers               what one line of a table would hold: log-perplexity, temperature, seconds
@@ -19,7 +19,7 @@ import numpy as np
 from orthodrome.errors import CheckpointError
 from orthodrome.storage import files
 
-ARRAYS = ("mean", "spread", "corpus", "proportions", "doubt")
+ARRAYS = ("mean", "spread", "corpus", "proportions", "proportions_sd")
 Traces = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
@@ -30,7 +30,7 @@ class Result(NamedTuple):
     spread: np.ndarray
     corpus: np.ndarray
     proportions: np.ndarray
-    doubt: np.ndarray
+    proportions_sd: np.ndarray
     traces: Traces
     numbers: dict[str, float]
 

@@ -22,6 +22,7 @@ from orthodrome.core.types import Reals, Tree
 from orthodrome.manifolds import Euclidean, Product, Stiefel
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.models.network.law import INTERCEPT_VARIANCE
+from orthodrome.samplers.contract import Sampler
 from orthodrome.samplers.exact.column_gibbs import coordinates, draw_column, generator
 
 
@@ -41,7 +42,7 @@ class EigenmodelGibbsInfo(NamedTuple):
 
 
 @pytree
-class EigenmodelGibbs:
+class EigenmodelGibbs(Sampler):
     """Gibbs sampling of the eigenmodel of an adjacency matrix with the entries 1, 0 and NaN (not known)."""
 
     edges: Any
@@ -52,6 +53,11 @@ class EigenmodelGibbs:
     def manifold(self) -> Manifold:
         """The space of the position."""
         return Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
+
+    @property
+    def adjusted(self) -> bool:
+        """Its conditionals are exact."""
+        return True
 
     def init(self, position: Tree, key: Array | None = None) -> EigenmodelGibbsState:
         """The state at a position."""

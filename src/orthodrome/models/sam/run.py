@@ -19,7 +19,7 @@ from orthodrome.models.sam.documents import Documents, some_rows
 from orthodrome.models.sam.evaluation import log_perplexity
 from orthodrome.models.sam.law import Law, Reals
 from orthodrome.models.sam.state import State
-from orthodrome.run.progress import Silent, new_progress
+from orthodrome.run.progress import Progress, new_progress
 
 WATCHED, LOOKS = 300, 25
 """Held-out documents that are watched, and how often in a run."""
@@ -112,7 +112,7 @@ class Run:
         if self.store is not None:
             self.store.commit(self)
 
-    def _look(self, shown: Silent) -> None:
+    def _look(self, shown: Progress) -> None:
         """Now and then, how well the draw predicts."""
         if self.watch is None or (self.done % max(1, self.total // LOOKS) and self.done < self.total):
             return

@@ -22,6 +22,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals, Tree
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.stiefel import Stiefel
+from orthodrome.samplers.contract import Sampler
 
 
 class ColumnGibbsState(NamedTuple):
@@ -43,7 +44,7 @@ class ColumnGibbsInfo(NamedTuple):
 
 
 @pytree
-class ColumnGibbs:
+class ColumnGibbs(Sampler):
     """Gibbs sampling of exp(tr linear'X + tr diag(right) X' left X), column by column, coordinate by coordinate.
 
     left: A, n x n and symmetric; right: b, of length p; linear: C, n x p
@@ -60,6 +61,11 @@ class ColumnGibbs:
     def manifold(self) -> Manifold:
         """The space of the position."""
         return Stiefel()
+
+    @property
+    def adjusted(self) -> bool:
+        """Its conditionals are exact."""
+        return True
 
     def problem_at(self, position: Tree) -> str | None:
         """What is wrong with a start."""

@@ -26,13 +26,14 @@ from orthodrome.dynamics.leapfrog import Point
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.stiefel import Stiefel
+from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC, HMCInfo, HMCState
 
 PAIR = Stiefel()
 
 
 @pytree
-class ColumnPairs:
+class ColumnPairs(ExactGradientSampler):
     """Geodesic HMC on a `Stiefel` target, two columns at a time, all pairs in turn.
 
     gradient: an exact estimator (`FullGradient`)
@@ -43,11 +44,6 @@ class ColumnPairs:
     step_size: Any = None
     num_steps: Any = 5
     compiled: bool = static(default=True)
-
-    @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
 
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""

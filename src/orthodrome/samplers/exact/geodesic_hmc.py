@@ -21,12 +21,13 @@ from jax import Array
 from jax.custom_batching import custom_vmap
 
 from orthodrome.core import trees
-from orthodrome.core.pytree import pytree, static
+from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import Point, diverges, energy, largest_step, leapfrog, van_der_corput
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
-from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.contract import TrajectorySampler
+from orthodrome.samplers.learnt import Learnt
 
 
 class HMCState(NamedTuple):
@@ -50,7 +51,7 @@ class HMCInfo(NamedTuple):
 
 
 @pytree
-class GeodesicHMC:
+class GeodesicHMC(TrajectorySampler):
     """HMC along exact geodesics, on any manifold.
 
     gradient: an exact estimator (`FullGradient`)
@@ -66,9 +67,18 @@ class GeodesicHMC:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns(self) -> frozenset[str]:
+        """Step and units without a `step_size`, and the length without `num_steps`."""
+        return super().learns if self.num_steps is not None else super().learns | {"length"}
+
+    def tuned(self, learnt: Learnt) -> GeodesicHMC:
+        """Return the sampler with the step and, where they were learnt, the lengths and the jitter."""
+        return replace(
+            self,
+            step_size=learnt.step_size,
+            num_steps=self.num_steps if learnt.num_steps is None else learnt.num_steps,
+            jitter=self.jitter if learnt.jitter is None else learnt.jitter,
+        )
 
     def init(self, position: Tree, key: Array | None = None) -> HMCState:
         """The state at an embedded position."""

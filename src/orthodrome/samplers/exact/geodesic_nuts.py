@@ -36,7 +36,7 @@ from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, diverges, ener
 from orthodrome.dynamics.u_turn import Checkpoints, End
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
-from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.contract import ExactGradientSampler
 
 
 class NUTSState(NamedTuple):
@@ -85,7 +85,7 @@ class Trajectory(NamedTuple):
 
 
 @pytree
-class GeodesicNUTS:
+class GeodesicNUTS(ExactGradientSampler):
     """NUTS along exact geodesics: no trajectory length to choose.
 
     gradient: an exact estimator (`FullGradient`)
@@ -97,11 +97,6 @@ class GeodesicNUTS:
     step_size: Any = None
     max_depth: int = static(default=10)
     compiled: bool = static(default=True)
-
-    @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
 
     def init(self, position: Tree, key: Array | None = None) -> NUTSState:
         """The state at an embedded position."""

@@ -17,12 +17,13 @@ from jax.flatten_util import ravel_pytree
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
-from orthodrome.dynamics.generalised_leapfrog import Faults, Phase, System, default_tolerance
+from orthodrome.dynamics.generalised_leapfrog import Faults, PhasePoint, System, default_tolerance
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import cholesky, product
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.metrics.local_metric import PointMetric
+from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
 
@@ -49,7 +50,7 @@ class RiemannianHMCInfo(NamedTuple):
 
 
 @pytree
-class RiemannianHMC:
+class RiemannianHMC(ExactGradientSampler):
     """HMC with a metric that depends on the position.
 
     gradient: an exact estimator (`FullGradient`)
@@ -68,9 +69,9 @@ class RiemannianHMC:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns(self) -> frozenset[str]:
+        """One step size if it is not set: the metric has the units."""
+        return super().learns - {"units"}
 
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""
@@ -92,7 +93,7 @@ class RiemannianHMC:
         tolerance = default_tolerance(x.dtype) if self.tolerance is None else self.tolerance
         system = System(self.gradient, self.metric, jnp.asarray(tolerance, x.dtype), unravel, self.max_iterations)
         p = product(cholesky(system.metric_at(x).matrix), jax.random.normal(momentum_key, x.shape, x.dtype))
-        start = Phase(x, p, state.logdensity, ravel_pytree(state.gradient)[0])
+        start = PhasePoint(x, p, state.logdensity, ravel_pytree(state.gradient)[0])
         end, faults = self._follow(system, start)
         change = system.energy(start) - system.energy(end)
         faulty = faults.not_definite | faults.not_converged | faults.not_reversible
@@ -111,12 +112,12 @@ class RiemannianHMC:
         )
         return kept, info
 
-    def _follow(self, system: System, start: Phase) -> tuple[Phase, Faults]:
+    def _follow(self, system: System, start: PhasePoint) -> tuple[PhasePoint, Faults]:
         """All steps; after a fault the trajectory stands still."""
         none = Faults(*jnp.zeros((3,), bool))
         h = jnp.asarray(self.step_size, start.x.dtype)
 
-        def advance(_: Any, carry: tuple[Phase, Faults]) -> tuple[Phase, Faults]:
+        def advance(_: Any, carry: tuple[PhasePoint, Faults]) -> tuple[PhasePoint, Faults]:
             point, faults = carry
             failed = faults.not_definite | faults.not_converged | faults.not_reversible
             new, found = system.step(point, h)

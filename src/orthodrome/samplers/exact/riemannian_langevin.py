@@ -26,6 +26,7 @@ from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import Inverted, cholesky, invert, product
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.metrics.local_metric import PointMetric
+from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianState
 from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
@@ -47,7 +48,7 @@ class Proposal(NamedTuple):
 
 
 @pytree
-class RiemannianLangevin:
+class RiemannianLangevin(ExactGradientSampler):
     """Langevin dynamics with a metric that depends on the position, on flat coordinates.
 
     gradient: an exact estimator (`FullGradient`)
@@ -63,9 +64,9 @@ class RiemannianLangevin:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
+    def learns(self) -> frozenset[str]:
+        """One step size if it is not set: the metric has the units."""
+        return super().learns - {"units"}
 
     def supports(self, manifold: Manifold) -> str | None:
         """Why it cannot work there, and what to use instead."""
@@ -87,11 +88,11 @@ class RiemannianLangevin:
         noise_key, accept_key = jax.random.split(key)
         x, unravel = ravel_pytree(state.position)
         h = jnp.asarray(self.step_size, x.dtype)
-        forward = self._proposal(x, state.gradient, unravel, h)
+        forward = self.proposal(x, state.gradient, unravel, h)
         noise = jax.random.normal(noise_key, x.shape, x.dtype)
         y = forward.mean + h * product(cholesky(forward.metric.inverse), noise)
         new = self.init(unravel(y))
-        backward = self._proposal(y, new.gradient, unravel, h)
+        backward = self.proposal(y, new.gradient, unravel, h)
         change = new.logdensity - state.logdensity + log_normal(backward, x, h) - log_normal(forward, y, h)
         definite = jnp.isfinite(forward.metric.log_determinant) & jnp.isfinite(backward.metric.log_determinant)
         possible = definite & trees.all_finite(new)
@@ -101,7 +102,8 @@ class RiemannianLangevin:
         rate = jnp.exp(jnp.minimum(change, 0)) if self.adjusted else possible.astype(x.dtype)
         return kept, RiemannianLangevinInfo(kept.logdensity, rate, largest_step(self.step_size), ~definite)
 
-    def _proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
+    def proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
+        """Return the law of x* from the vector x; `unravel` gives positions back."""
         metric_at = lambda y: self.metric.matrix(unravel(y))
         metric = invert(metric_at(x))
         drift = ravel_pytree(gradient)[0] - _contracted_slope(metric_at, x, metric.inverse)

@@ -14,17 +14,19 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
-from orthodrome.gradients.noisy import TemperedGradient
+from orthodrome.core.types import Info, State, Tree
 from orthodrome.linear import leaves
-from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.contract import Holder, SteppedSampler
 from orthodrome.schedules import Schedule
+
+SETTINGS = {"length": "num_steps", "friction": "friction"}
+"""What a sampler inside may have left to be learnt beside its step, and the name of the setting."""
 
 
 class ScheduledState(NamedTuple):
     """The state of the sampler inside, and the number of transitions so far."""
 
-    inner: Any
+    inner: State
     done: Array
 
     @property
@@ -34,39 +36,47 @@ class ScheduledState(NamedTuple):
 
 
 @pytree
-class Scheduled:
+class Scheduled(Holder):
     """A sampler whose step size, and temperature, are functions of the step.
 
     step_size, temperature: functions of a number (see `schedules`; any optax schedule); None: as the sampler has it
     """
 
-    sampler: Any
+    sampler: SteppedSampler
     step_size: Schedule | None = static(default=None)
     temperature: Schedule | None = static(default=None)
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.sampler.manifold
+    def learns(self) -> frozenset[str]:
+        """What the schedule leaves unset, which nothing learns: see `problem`."""
+        return self.sampler.learns if self.step_size is None else self.sampler.learns - {"step", "units"}
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        if self.step_size is None and self.sampler.step_size is None:
-            return f"{type(self.sampler).__name__} inside has no step_size and no schedule gives one; set either"
+        inside, learns = type(self.sampler).__name__, self.learns
+        if "step" in learns:
+            return f"{inside} inside has no step_size and no schedule gives one; set either"
+        if learns:
+            names = [SETTINGS.get(fact, fact) for fact in sorted(learns)]
+            return f"{inside} inside has no {' and no '.join(names)}, and nothing is learnt under a schedule; set it"
         return None
+
+    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+        """Return that of the sampler inside, with the step of transition number `done`."""
+        return self.at(jnp.asarray(done, trees.real_dtype(position))).expected_temperature(position)
 
     def init(self, position: Tree, key: Array | None = None) -> ScheduledState:
         """At an embedded position, before the first transition."""
         done = jnp.zeros((), trees.real_dtype(position))
         return ScheduledState(self.at(done).init(position, key), done)
 
-    def step(self, key: Array, state: ScheduledState) -> tuple[ScheduledState, Any]:
+    def step(self, key: Array, state: ScheduledState) -> tuple[ScheduledState, Info]:
         """One transition with the step and the temperature of its number."""
         inner, info = self.at(state.done).step(key, state.inner)
         return ScheduledState(inner, state.done + 1), info
 
-    def at(self, step: Array) -> Any:
+    def at(self, step: Array) -> SteppedSampler:
         """The sampler of transition number `step`."""
         sampler = self.sampler
         if self.step_size is not None:
@@ -76,5 +86,5 @@ class Scheduled:
             )
         if self.temperature is not None:
             heat = jnp.asarray(self.temperature(step), step.dtype)
-            sampler = replace(sampler, gradient=TemperedGradient(sampler.gradient, heat))
+            sampler = sampler.at_temperature(1 / heat)
         return sampler

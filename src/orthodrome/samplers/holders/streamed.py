@@ -8,22 +8,22 @@ one compiled step at a time. Inside one transition all kicks see the same batch;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Info, State, Tree
 from orthodrome.gradients.stream import next_batch
-from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.contract import Holder, StochasticSampler
 
 
 class StreamedState(NamedTuple):
     """The state of the sampler inside, and the number of batches taken."""
 
-    inner: Any
+    inner: State
     taken: Array
 
     @property
@@ -33,31 +33,29 @@ class StreamedState(NamedTuple):
 
 
 @pytree
-class Streamed:
+class Streamed(Holder):
     """A sampler that is fed batch by batch.
 
     sampler: one whose gradient is a `BatchGradient`
     stream: an iterator of batches, or a function of the batch's number (then a resumed run sees the same batches)
     """
 
-    sampler: Any
+    sampler: StochasticSampler
     stream: Iterator[Tree] | Callable[[int], Tree] = static()
     compiled: bool = static(default=False)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.sampler.manifold
+    def learns(self) -> frozenset[str]:
+        """What is unset inside, which nothing learns: see `problem`."""
+        return self.sampler.learns
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        if self.sampler.step_size is None:
-            return f"{type(self.sampler).__name__} inside has no step_size; nothing is learnt from a stream: set it"
+        inside, learns = type(self.sampler).__name__, self.learns
+        if learns:
+            name = "friction" if "step" not in learns else "step_size"
+            return f"{inside} inside has no {name}; nothing is learnt from a stream: set it"
         return None
-
-    def expected_temperature(self, position: Tree) -> Array:
-        """That of the sampler inside."""
-        return self.sampler.expected_temperature(position)
 
     def resume_problem(self) -> str | None:
         """An iterator cannot go back to where a checkpoint was."""
@@ -69,7 +67,7 @@ class Streamed:
         """At an embedded position."""
         return StreamedState(_init(self.sampler, position, key), jnp.zeros((), jnp.int32))
 
-    def step(self, key: Array, state: StreamedState) -> tuple[StreamedState, Any]:
+    def step(self, key: Array, state: StreamedState) -> tuple[StreamedState, Info]:
         """One transition with the next batch."""
         batch = next_batch(self.stream, int(state.taken))
         inner, info = _step(self.sampler, batch, key, state.inner)
@@ -80,6 +78,6 @@ _init = jax.jit(lambda sampler, position, key: sampler.init(position, key))
 
 
 @jax.jit
-def _step(sampler: Any, batch: Tree, key: Array, state: Any) -> tuple[Any, Any]:
+def _step(sampler: StochasticSampler, batch: Tree, key: Array, state: State) -> tuple[State, Info]:
     target = replace(sampler.gradient.target, data=batch)
     return replace(sampler, gradient=replace(sampler.gradient, target=target)).step(key, state)

@@ -26,34 +26,9 @@ import orthodrome.dynamics.swaps as swaps
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
-from orthodrome.gradients.noisy import TemperedGradient
-from orthodrome.manifolds.manifold import Manifold
-from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
-from orthodrome.samplers.exact.random_walk import RandomWalk
-from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
-from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
+from orthodrome.samplers.contract import ExactSampler, Holder
 
-EXACT = (GeodesicHMC, GeodesicNUTS, RandomWalk, RiemannianHMC, RiemannianLangevin)
-"""The samplers whose states have a log density, and that leave it exactly alone."""
-
-
-@pytree
-class TemperedTarget:
-    """pi_H to the power of an exponent, for samplers without gradients."""
-
-    target: Any
-    exponent: Any
-
-    @property
-    def manifold(self) -> Manifold:
-        """The manifold of the target."""
-        return self.target.manifold
-
-    def embedded_logdensity(self, x: Tree) -> Array:
-        """exponent log pi_H(x)."""
-        height = self.target.embedded_logdensity(x)
-        return jnp.asarray(self.exponent, height.dtype) * height
+HOLDS = "GeodesicHMC, GeodesicNUTS, RandomWalk, ColumnPairs, RiemannianHMC, and RiemannianLangevin with its test"
 
 
 class TemperingState(NamedTuple):
@@ -96,7 +71,7 @@ class TemperingInfo(NamedTuple):
 
 
 @pytree
-class Tempering:
+class Tempering(Holder):
     """Replicas of a sampler on a ladder of temperatures.
 
     sampler: an exact sampler; what it leaves at None is learnt in warm-up, for each replica
@@ -106,7 +81,7 @@ class Tempering:
     replicas: settings of the sampler by name, one row per replica; filled in by the warm-up
     """
 
-    sampler: Any
+    sampler: ExactSampler
     ladder: Any = None
     num_replicas: int = static(default=10)
     hottest: Any = 0.1
@@ -115,16 +90,16 @@ class Tempering:
     compiled: bool = static(default=True)
 
     @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.sampler.manifold
+    def learns(self) -> frozenset[str]:
+        """The ladder if it is not set, and the settings of the replicas if the sampler has something to learn."""
+        ladder = {"ladder"} if self.ladder is None else set()
+        replicas = {"replicas"} if self.replicas is None and self.sampler.learns else set()
+        return frozenset(ladder | replicas)
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
-        no_test = isinstance(self.sampler, RiemannianLangevin) and not self.sampler.adjusted
-        if not isinstance(self.sampler, EXACT) or no_test:
-            names = ", ".join(kind.__name__ for kind in EXACT)
-            return f"{type(self.sampler).__name__} cannot be exchanged between temperatures; it can hold {names}"
+        if not (isinstance(self.sampler, ExactSampler) and self.sampler.adjusted):
+            return f"{type(self.sampler).__name__} cannot be exchanged between temperatures; it can hold {HOLDS}"
         if self.random_swaps is not None and self.random_swaps < 1:
             return f"random_swaps is {self.random_swaps}; give at least 1, or None for alternating swaps"
         return _ladder_problem(self.ladder) if self.ladder is not None else self._spread_problem()
@@ -169,9 +144,9 @@ class Tempering:
         state = _travelled(state._replace(replicas=replicas), state.walker[order])
         return state, self._report(state, infos, exponents, heights, heights[order])
 
-    def replica(self, settings: Any, exponent: Array) -> Any:
+    def replica(self, settings: dict[str, Any], exponent: Array) -> ExactSampler:
         """The sampler of one rung."""
-        return tempered(replace(self.sampler, **settings), exponent)
+        return replace(self.sampler, **settings).at_temperature(exponent)
 
     def settings(self) -> dict[str, Any]:
         """What differs from replica to replica, beside the exponent."""
@@ -193,13 +168,6 @@ class Tempering:
             exponent=exponents,
             replica_lp=heights,
         )
-
-
-def tempered(sampler: Any, exponent: Any) -> Any:
-    """The sampler for pi_H^exponent."""
-    if isinstance(sampler, RandomWalk):
-        return replace(sampler, target=TemperedTarget(sampler.target, exponent))
-    return replace(sampler, gradient=TemperedGradient(sampler.gradient, 1 / exponent))
 
 
 def begin(replicas: Any) -> TemperingState:

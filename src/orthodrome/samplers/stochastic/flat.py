@@ -10,7 +10,7 @@ from orthodrome.linear import leaves
 from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
-from orthodrome.samplers.stochastic.tunable import StochasticSampler
+from orthodrome.samplers.contract import StochasticSampler
 
 
 class FlatSampler(StochasticSampler):

@@ -36,7 +36,8 @@ from orthodrome.linear import leaves
 from orthodrome.linear.linear_step import duration
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
-from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
+from orthodrome.samplers.contract import NOTHING, StochasticSampler
+from orthodrome.samplers.learnt import SECOND, Measured
 
 
 class GSGNHTState(NamedTuple):
@@ -81,9 +82,10 @@ class GSGNHT(StochasticSampler):
     compiled: bool = static(default=True)
 
     @property
-    def untuned(self) -> bool:
-        """Step and friction are learnt."""
-        return self.step_size is None or self.friction is None
+    def learns(self) -> frozenset[str]:
+        """The step and the friction as far as they are not set, in the units of the leaves."""
+        unset = {name for name, value in (("step", self.step_size), ("friction", self.friction)) if value is None}
+        return frozenset(unset | {"units"}) if unset else NOTHING
 
     def problem(self) -> str | None:
         """What the doors should refuse."""

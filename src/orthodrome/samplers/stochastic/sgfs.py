@@ -27,15 +27,14 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, moved
 from orthodrome.dynamics.langevin import LangevinState
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.dynamics.momentum import size
 from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.linear import leaves, maps
 from orthodrome.linear.dense import Dense
 from orthodrome.linear.linear_map import is_map
+from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import Measured
 
 LONG = 0.5
 """How much of the way to the mode one learnt step may go."""
@@ -93,7 +92,7 @@ class SGFS(FlatSampler):
         noise = leaves.over(lambda b, n: maps.apply(maps.root(b), n), extra, trees.normal_like(noise_key, x))
         precision = leaves.scaled(leaves.over(maps.add, total, extra, x), 0.5)
         change = leaves.over(maps.solve, precision, trees.add(estimate.gradient, noise))
-        temperature = trees.dot(change, leaves.over(maps.apply, precision, change)) / (2 * size(x))
+        temperature = trees.dot(change, leaves.over(maps.apply, precision, change)) / (2 * trees.size(x))
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), jnp.zeros((), bool))
         return LangevinState(moved(self.manifold, x, change), memory), info
 

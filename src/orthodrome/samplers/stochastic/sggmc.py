@@ -29,7 +29,8 @@ from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
-from orthodrome.samplers.stochastic.tunable import SECOND, Measured, StochasticSampler
+from orthodrome.samplers.contract import NOTHING, StochasticSampler
+from orthodrome.samplers.learnt import SECOND, Measured
 
 
 class SGGMCState(NamedTuple):
@@ -79,9 +80,10 @@ class SGGMC(StochasticSampler):
     compiled: bool = static(default=True)
 
     @property
-    def untuned(self) -> bool:
-        """Step and friction are learnt."""
-        return self.step_size is None or self.friction is None
+    def learns(self) -> frozenset[str]:
+        """The step and the friction as far as they are not set, in the units of the leaves."""
+        unset = {name for name, value in (("step", self.step_size), ("friction", self.friction)) if value is None}
+        return frozenset(unset | {"units"}) if unset else NOTHING
 
     def problem(self) -> str | None:
         """What the doors should refuse."""
@@ -121,7 +123,7 @@ class SGGMC(StochasticSampler):
         info = SGGMCInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused)
         return SGGMCState(end.position, end.velocity, end.memory), info
 
-    def expected_temperature(self, position: Tree) -> Array:
+    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
         """The scheme's own v.v/m (erratum c-10)."""
         return expected_temperature(self.order, self.step_size, self.friction, position)
 

@@ -24,13 +24,13 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.linear import leaves, maps
 from orthodrome.linear.linear_map import is_map
 from orthodrome.linear.noise import injected_noise
+from orthodrome.samplers.learnt import EULER, Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
 
 @pytree
@@ -89,12 +89,12 @@ class SGHMC(FlatSampler):
         friction, mass = (leaves.spread(matrix, like) for matrix in (self.friction, self.mass))
         return leaves.mean_diagonal(friction, like) / leaves.mean_diagonal(mass, like)
 
-    def expected_temperature(self, position: Tree) -> Array:
+    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
         """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
         c, m = (leaves.over(maps.diagonal, a, position) for a in self._matrices(position))
         h = leaves.spread(self.step_size, position)
         own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
-        return jax.tree.reduce(jnp.add, own) / size(position)
+        return jax.tree.reduce(jnp.add, own) / trees.size(position)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """The state at a position, with a random momentum (at rest without a key)."""
@@ -113,7 +113,7 @@ class SGHMC(FlatSampler):
         drag = leaves.over(maps.damped, friction, h, leaves.over(maps.solve, mass, r))
         r = jax.tree.map(lambda r, s, g, d, w: r + s * g - d + w, r, h, estimate.gradient, drag, noise)
         velocity = leaves.over(maps.solve, mass, r)
-        temperature = trees.dot(r, velocity) / size(x)
+        temperature = trees.dot(r, velocity) / trees.size(x)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
         return MomentumState(x, r, memory, state.transitions + 1), info

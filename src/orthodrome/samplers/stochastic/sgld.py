@@ -20,8 +20,8 @@ from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.linear import leaves
+from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import Measured
 
 
 @pytree

@@ -27,12 +27,12 @@ from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.dynamics.momentum import first_momentum, size
+from orthodrome.dynamics.momentum import first_momentum
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
 from orthodrome.linear.noise import injected_noise
+from orthodrome.samplers.learnt import EULER, Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
-from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
 
 class ThermostatState(NamedTuple):
@@ -102,7 +102,7 @@ class SGNHT(FlatSampler):
         kicked = lambda r, f, s, t, g, w: r + s * g - t * f * r + w
         r = jax.tree.map(kicked, state.momentum, xi, h, time, estimate.gradient, noise)
         thermostat = self._heated(state.thermostat, r, time)
-        temperature = trees.dot(r, r) / size(x)
+        temperature = trees.dot(r, r) / trees.size(x)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, r), r)
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
         return ThermostatState(x, r, thermostat, memory), info
@@ -122,4 +122,4 @@ class SGNHT(FlatSampler):
         excess = jax.tree.map(lambda v, s: s * (v * v - 1) / self.thermostat_mass, r, time)
         if self.per_coordinate:
             return trees.add(xi, excess)
-        return xi + jax.tree.reduce(jnp.add, jax.tree.map(jnp.sum, excess)) / size(r)
+        return xi + jax.tree.reduce(jnp.add, jax.tree.map(jnp.sum, excess)) / trees.size(r)

@@ -27,13 +27,13 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.leapfrog import largest_step
-from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed, size
+from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves, maps
 from orthodrome.linear.noise import injected_noise
 from orthodrome.metrics.inverse_metric import PositionMetric
+from orthodrome.samplers.learnt import EULER, Measured
 from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
-from orthodrome.samplers.stochastic.tunable import EULER, Measured
 
 
 @pytree
@@ -76,7 +76,7 @@ class SGRHMC(MetricSampler):
         push = jax.tree.map(lambda s, g, v, w: s * (g - v) + w, h, estimate.gradient, velocity, noise)
         push = leaves.over(maps.transposed, S, push)
         r = jax.tree.map(lambda r, p, s, c: r + p + s * c, r, push, h, correction)
-        temperature = trees.dot(r, r) / size(x)
+        temperature = trees.dot(r, r) / trees.size(x)
         velocity = leaves.over(maps.apply, S, r)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
         info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)

@@ -20,8 +20,8 @@ from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.metrics.inverse_metric import PositionMetric
+from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
-from orthodrome.samplers.stochastic.tunable import Measured
 
 
 @pytree

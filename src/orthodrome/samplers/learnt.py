@@ -1,4 +1,4 @@
-"""The contract of `StochasticAdapted`: what a sampler with stochastic gradients answers, and what it is told.
+"""What the warm-up tells a sampler: `Learnt` if it is exact, `Measured` if its gradients are stochastic.
 
 With the curvature L and the gradient's noise V, both in units in which the law is about round, a step must be short
 for two reasons: the integrator errs by some power of it, and the noise heats. Of second-order dynamics with the
@@ -12,19 +12,27 @@ a^2, and EULER for the schemes of order a.
 
 from __future__ import annotations
 
-import abc
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core import trees
 from orthodrome.core.types import Tree
-from orthodrome.gradients.estimator import Estimate, GradientEstimator
-from orthodrome.manifolds.manifold import Manifold
 
 SECOND, EULER, FIRST = 0.4, 0.1, 0.1
+
+
+class Learnt(NamedTuple):
+    """What dual averaging and the measured trajectories have found.
+
+    step_size: one number, or a tree of steps in the units of the leaves
+    num_steps, jitter: of a sampler that learns the length of its trajectories; None: not learnt (yet)
+    """
+
+    step_size: Any
+    num_steps: Any = None
+    jitter: Any = None
 
 
 class Measured(NamedTuple):
@@ -68,45 +76,3 @@ class Measured(NamedTuple):
     def frictions(self) -> Tree:
         """sqrt(L) in the units of each leaf."""
         return jax.tree.map(lambda u: self.rate.astype(u.dtype) / u, self.units)
-
-
-class StochasticSampler(abc.ABC):
-    """A sampler with stochastic gradients; `sample` tunes it where something is left unset."""
-
-    gradient: GradientEstimator
-    step_size: Any
-
-    @property
-    def manifold(self) -> Manifold:
-        """The space of the position."""
-        return self.gradient.manifold
-
-    @property
-    def untuned(self) -> bool:
-        """Whether something is left to be learnt."""
-        return self.step_size is None
-
-    @property
-    def learns_units(self) -> bool:
-        """Whether it wants the units of the leaves; else it has a metric of its own."""
-        return True
-
-    @abc.abstractmethod
-    def tuned(self, measured: Measured) -> Any:
-        """With what was learnt, where nothing was set."""
-
-    def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """Its own metric's inverse, if it does not learn units; one entry per leaf (see `linear_map`)."""
-        raise NotImplementedError
-
-    def bears_noise(self, told: bool) -> bool:
-        """Whether it makes up for the gradient's noise, given whether the estimator tells V."""
-        return told
-
-    def restarted(self, state: Any) -> Any:
-        """The state without what a change of settings makes stale."""
-        return state
-
-    def expected_temperature(self, position: Tree) -> Array:
-        """The scheme's own temperature, with exact gradients."""
-        return jnp.ones((), trees.real_dtype(position))
