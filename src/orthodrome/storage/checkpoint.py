@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from orthodrome.errors import CheckpointError
 from orthodrome.storage import files
 from orthodrome.storage.draws import Arrays
 from orthodrome.storage.fingerprint import Fingerprint, differences
+from orthodrome.storage.formats import FORMAT, refuse_other_formats
 from orthodrome.storage.zarr import DiskDraws
 
 COST_SHARE = 0.03
@@ -45,8 +47,16 @@ class Standing(NamedTuple):
 class Checkpoint:
     """A folder of commits, and the draws that belong to them."""
 
-    def __init__(self, folder: Path, every: float, fingerprint: Fingerprint, draws: DiskDraws) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        every: float,
+        fingerprint: Fingerprint,
+        draws: DiskDraws,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
         self.folder, self.every, self.fingerprint, self.draws = folder, every, fingerprint, draws
+        self.about = dict(about or {})
         self.number, self.finished = 0, ""
         self.last, self.cost = time.monotonic(), 0.0
 
@@ -72,7 +82,7 @@ class Checkpoint:
             arrays |= {f"waiting/{phase}/{key}": values for key, values in self.draws.waiting(phase).items()}
         files.write_arrays(self.folder / name, arrays)
         content = {
-            "format": 1,
+            "format": FORMAT,
             "phase": standing.phase,
             "done": standing.done,
             "tuned": standing.tuned is not None,
@@ -81,6 +91,7 @@ class Checkpoint:
             "number": self.number + 1,
             "finished": finished,
             "fingerprint": self.fingerprint,
+            "about": self.about,
         }
         files.write_json(self.folder / "commit.json", content)
         self.number += 1
@@ -113,7 +124,7 @@ class Checkpoint:
         for phase, count in commit["counts"].items():
             prefix = f"waiting/{phase}/"
             waiting = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            self.draws.restore(phase, count, commit["rows"], waiting)
+            self.draws.restore(phase, count, commit["rows"][phase], waiting)
         self.draws.verify()
         tuned = unflat("tuned", warm_template, arrays) if commit["tuned"] else None
         template = warm_template if commit["phase"] == "warmup" else inner(warm_template)
@@ -148,9 +159,10 @@ def read_commit(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         commit = json.loads(path.read_text())
+        refuse_other_formats(folder, commit)
         return {
             key: commit[key]
-            for key in ("phase", "done", "tuned", "counts", "rows", "number", "finished", "fingerprint")
+            for key in ("phase", "done", "tuned", "counts", "rows", "number", "finished", "fingerprint", "about")
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
@@ -158,10 +170,16 @@ def read_commit(folder: Path) -> dict[str, Any] | None:
         ) from error
 
 
+def read_about(folder: str | Path) -> dict[str, Any] | None:
+    """Return what `sample` was told to keep about the run in a checkpoint folder; None if there is no run yet."""
+    commit = read_commit(Path(folder))
+    return None if commit is None else commit["about"]
+
+
 def flat(prefix: str, tree: Any) -> Arrays:
     """A tree as named arrays."""
     leaves = jax.tree_util.tree_leaves_with_path(tree)
-    return {f"{prefix}{jax.tree_util.keystr(path)}": np.array(leaf) for path, leaf in leaves}
+    return {f"{prefix}{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
 
 
 def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
@@ -174,6 +192,6 @@ def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
             raise CheckpointError(
                 f"the checkpoint's state does not fit this run: {name} is missing or has another shape"
             )
-        return saved.view(like.dtype) if saved.dtype.kind == "V" else saved.astype(like.dtype)
+        return saved.view(like.dtype) if saved.dtype.kind == "V" else saved.astype(like.dtype, copy=False)
 
     return jax.tree_util.tree_map_with_path(one, template)

@@ -37,7 +37,7 @@ class DiskDraws:
 
     def __init__(self, path: Path, dims: Dims = None, coords: Coords = None, lazy: bool = True) -> None:
         self.path, self.dims, self.coords, self.lazy = path, dims, coords, lazy
-        self.rows = 0
+        self.rows: dict[str, int] = {}
         self.count: dict[str, int] = {}
         self.blocks: dict[str, int] = {}
         self.tail: dict[str, list[Arrays]] = {}
@@ -58,7 +58,7 @@ class DiskDraws:
     def waiting(self, phase: str) -> Arrays:
         """The draws that are in no block yet."""
         if self.memory is not None:
-            begin = self.blocks.get(phase, 0) * self.rows
+            begin = self.blocks.get(phase, 0) * self.rows[phase]
             return {name: values[:, begin:] for name, values in self.memory.read(phase).items()}
         pieces = self.tail.get(phase, [])
         names = pieces[0] if pieces else {}
@@ -67,7 +67,7 @@ class DiskDraws:
     def restore(self, phase: str, count: int, rows: int, waiting: Arrays) -> None:
         """Go back to `count` draws: later blocks are forgotten (and written again)."""
         self.memory = None
-        self.rows, self.count[phase], self.blocks[phase] = rows, count, count // rows
+        self.rows[phase], self.count[phase], self.blocks[phase] = rows, count, count // rows
         self.tail[phase] = [waiting] if waiting else []
 
     def read(self, phase: str) -> Arrays:
@@ -82,11 +82,12 @@ class DiskDraws:
     def _read(self, name: str, array: Any, count: int, waiting: np.ndarray | None) -> np.ndarray:
         """Block by block, as they were written: by Zarr itself it takes as long as a tenth of the run."""
         values = np.empty((array.shape[0], count, *array.shape[2:]), array.dtype.newbyteorder("="))
-        for block in range(count // self.rows):
+        rows = self.rows[phase_of(name)]
+        for block in range(count // rows):
             stored = np.fromfile(block_path(self.path / name, block, array.ndim), array.dtype.newbyteorder("<"))
-            values[:, block * self.rows : (block + 1) * self.rows] = stored.reshape(array.chunks)
+            values[:, block * rows : (block + 1) * rows] = stored.reshape(array.chunks)
         if waiting is not None:
-            values[:, count // self.rows * self.rows :] = waiting
+            values[:, count // rows * rows :] = waiting
         return values
 
     def settle(self) -> None:
@@ -94,27 +95,28 @@ class DiskDraws:
         self.writer.settle()
 
     def _write_full_blocks(self, phase: str) -> None:
-        first, full = self.blocks.get(phase, 0), self.count[phase] // self.rows
+        rows = self.rows[phase]
+        first, full = self.blocks.get(phase, 0), self.count[phase] // rows
         if first == full:
             return
         arrays = self.waiting(phase)
         for block in range(first, full):
-            self._write_block(arrays, block, (block - first) * self.rows)
+            self._write_block(arrays, block, (block - first) * rows, rows)
         self.blocks[phase] = full
         if self.memory is None:
-            rest = {name: np.array(values[:, (full - first) * self.rows :]) for name, values in arrays.items()}
+            rest = {name: np.array(values[:, (full - first) * rows :]) for name, values in arrays.items()}
             self.tail[phase] = [rest] if _length(rest) else []
 
-    def _write_block(self, arrays: Arrays, block: int, begin: int) -> None:
+    def _write_block(self, arrays: Arrays, block: int, begin: int, rows: int) -> None:
         for name, values in arrays.items():
-            part = _padded(values[:, begin : begin + self.rows], self.rows)
+            part = _padded(values[:, begin : begin + rows], rows)
             self.writer.write(block_path(self.path / name, block, values.ndim), part.data)
 
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """Write what waits (padded to a block) and the exact lengths: any Zarr reader sees just the draws."""
         for phase, count in self.count.items():
-            if count % self.rows:
-                self._write_block(self.waiting(phase), count // self.rows, 0)
+            if count % (rows := self.rows[phase]):
+                self._write_block(self.waiting(phase), count // rows, 0, rows)
         for name, array in self._arrays():
             array.resize((array.shape[0], self.count[phase_of(name)], *array.shape[2:]))
         self._label_axes({**attrs, **dict.fromkeys(UNFINISHED, False)})
@@ -131,7 +133,7 @@ class DiskDraws:
         """Every committed block is there, whole."""
         for name, array in self._arrays():
             size = int(np.prod(array.chunks)) * array.dtype.itemsize
-            for block in range(self.count[phase_of(name)] // self.rows):
+            for block in range(self.count[phase_of(name)] // self.rows[phase_of(name)]):
                 path = block_path(self.path / name, block, array.ndim)
                 if not path.is_file() or path.stat().st_size != size:
                     raise CheckpointError(
@@ -146,7 +148,7 @@ class DiskDraws:
                     yield f"{group_name}/{name}", array
 
     def _describe_all(self, phase: str, arrays: Arrays, planned: int) -> None:
-        self.rows = self.rows or block_rows(arrays)
+        self.rows[phase] = block_rows(arrays)
         root = _open(self.path)
         root.attrs.update(UNFINISHED)
         for name, values in arrays.items():
@@ -155,7 +157,7 @@ class DiskDraws:
             root.require_group(group).create_array(
                 variable,
                 shape=(values.shape[0], planned, *values.shape[2:]),
-                chunks=(values.shape[0], self.rows, *values.shape[2:]),
+                chunks=(values.shape[0], self.rows[phase], *values.shape[2:]),
                 dtype=values.dtype,
                 dimension_names=dims,
                 compressors=None,
