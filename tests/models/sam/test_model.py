@@ -19,10 +19,10 @@ from orthodrome import SAM
 from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.sam.defaults import estimated_concentrations, published_concentrations
-from orthodrome.models.sam.documents import Documents, corpus_mean, read_documents
+from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import draw_around
 from orthodrome.models.sam.exact import ExactChain
-from orthodrome.models.sam.law import Law, unit_rows
+from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.plan import Plan, plan_of
 from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.settings import METHODS
@@ -39,12 +39,12 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def small_law() -> Law:
+def small_law() -> AdmixtureLaw:
     mean = unit_rows(np.random.default_rng(0).random((1, WORDS)))[0]
-    return Law(mean, 30.0, 20.0, 60.0, 2.0)
+    return AdmixtureLaw(mean, 30.0, 20.0, 60.0, 2.0)
 
 
-def joint_draw(law: Law, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Documents]:
+def joint_draw(law: AdmixtureLaw, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, DocumentVectors]:
     """Topics, proportions and documents from the model."""
     centre = draw_around(law.mean[None], law.corpus_concentration, rng)[0]
     topics = draw_around(np.tile(centre, (TOPICS, 1)), law.topic_concentration, rng)
@@ -53,7 +53,7 @@ def joint_draw(law: Law, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
     return topics, theta, read_documents(unit_rows(rows), "unit", np.dtype("float64"))
 
 
-def summaries(law: Law, topics: np.ndarray, theta: np.ndarray, documents: Documents) -> np.ndarray:
+def summaries(law: AdmixtureLaw, topics: np.ndarray, theta: np.ndarray, documents: DocumentVectors) -> np.ndarray:
     """What the joint test compares: lengths, angles, proportions, and how they meet the documents."""
     means, table = unit_rows(theta @ topics), documents.table().toarray()
     angles = (topics @ topics.T)[np.triu_indices(TOPICS, 1)]
@@ -62,7 +62,7 @@ def summaries(law: Law, topics: np.ndarray, theta: np.ndarray, documents: Docume
 
 
 def stay_in_the_joint(
-    law: Law, wrong: Law, method: str, repeats: int, num_draws: int, space: str = "sphere"
+    law: AdmixtureLaw, wrong: AdmixtureLaw, method: str, repeats: int, num_draws: int, space: str = "sphere"
 ) -> np.ndarray:
     """z of the change of each summary when exact joint draws are moved by the sampler of `wrong`."""
     rng = np.random.default_rng(1)
@@ -106,7 +106,7 @@ def test_the_joint_test_sees_another_law(name: str, factor: float) -> None:
     assert np.any(np.abs(stay_in_the_joint(law, wrong, "gmc-bgibbs", repeats=120, num_draws=4)) > 4)
 
 
-def thermostat_bias(law: Law, step_size: float, repeats: int = 80) -> tuple[float, float]:
+def thermostat_bias(law: AdmixtureLaw, step_size: float, repeats: int = 80) -> tuple[float, float]:
     """How far gSGNHT moves the mean angle between topics away from the law, after a time of 5, and its error."""
     rng, changes = np.random.default_rng(1), []
     plan = Plan(
@@ -266,7 +266,7 @@ def test_cost_does_not_depend_on_the_number_of_documents() -> None:
         documents = read_documents(scipy.sparse.vstack([x] * copies), "unit", np.dtype("float64"))
         model = SAM(3, batch_size=20, num_steps=2, **SMALL)
         chain = Chain(
-            Law(corpus_mean(documents), 60.0, 60.0, 100.0, 2.0), documents, plan_of(model, documents.count), 1
+            AdmixtureLaw(corpus_mean(documents), 60.0, 60.0, 100.0, 2.0), documents, plan_of(model, documents.count), 1
         )
         state = chain.begin(planted(50)[0])
         chain.draw(state, 1.0)

@@ -18,7 +18,7 @@ import numpy as np
 
 from orthodrome.kernels.computing import computing
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam.documents import Documents, some_rows
+from orthodrome.models.sam.documents import DocumentVectors, some_rows
 from orthodrome.models.sam.evaluation import annealed_log_density, log_perplexity
 from orthodrome.models.sam.law import Reals
 from orthodrome.models.sam.run import engine_of
@@ -30,7 +30,7 @@ NUM_TOPICS, NUM_THETA, STORED = 25, 200, 400
 
 
 @dataclass
-class Curve:
+class MethodCurve:
     """What a method did; rows are (seconds, draws, published estimate, annealed estimate)."""
 
     name: str
@@ -78,11 +78,11 @@ class History:
 
 def trace_curve(
     name: str, model: SAM, train: Any, test: Any, budget: float, *, looks: int = 6, honest: int = 200
-) -> Curve:
+) -> MethodCurve:
     """Run one method for the budget; the model can then be asked for proportions."""
     model.set_params(n_jobs=1)
     documents = model._begin(train)
-    held_out, curve, history, heat = model._documents(test, reset=False), Curve(name), History(), []
+    held_out, curve, history, heat = model._documents(test, reset=False), MethodCurve(name), History(), []
     compile_kernels(model, documents)
     with computing(model.n_jobs):
         engine = engine_of(model, model.law_, documents, model.seed_)
@@ -108,7 +108,7 @@ def trace_curve(
     return curve
 
 
-def compile_kernels(model: SAM, documents: Documents) -> None:
+def compile_kernels(model: SAM, documents: DocumentVectors) -> None:
     """One draw from a few of the documents, before the clock runs."""
     with computing(model.n_jobs):
         engine = engine_of(model, model.law_, some_rows(documents, 64), model.seed_)
@@ -121,7 +121,7 @@ def chosen_topics(model: SAM, history: History, since: float) -> Reals:
     return history.spaced(since, count)[-count:]
 
 
-def evaluate(model: SAM, history: History, since: float, held_out: Documents, honest: int) -> tuple[float, float]:
+def evaluate(model: SAM, history: History, since: float, held_out: DocumentVectors, honest: int) -> tuple[float, float]:
     """Both estimates."""
     topics = chosen_topics(model, history, since)
     published = log_perplexity(model.law_, held_out, topics, NUM_THETA, seed=0)
