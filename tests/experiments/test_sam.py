@@ -13,7 +13,7 @@ from orthodrome import SAM
 from orthodrome.experiments import sam_20news, sam_wiki
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.sam import methods as sam_methods
-from orthodrome.experiments.support.sam.curves import MethodCurve, History, trace_curve
+from orthodrome.experiments.support.sam.curves import History, MethodCurve, trace_curve
 from orthodrome.models.sam.law import unit_rows
 
 SECONDS = (1.0, 2.0, 4.0)

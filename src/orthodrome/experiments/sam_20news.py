@@ -76,7 +76,7 @@ def over_seeds(
             model = SAM(random_state=seed, **common, **case)
             curve = trace_curve(name, model, data[0], data[1], seconds, looks=1, honest=20)
             found[name].append(curve.published)
-        held_out = model._documents(data[1], reset=False)
+        held_out = model.documents(data[1])
         found["vi_equal"].append(log_perplexity(model.law_, held_out, curve.topics, NUM_TOPICS * NUM_THETA, seed=0))
     return Seeds(*(np.array(values) for values in found.values()))
 
@@ -87,7 +87,9 @@ def spread(values: np.ndarray) -> dict[str, Any]:
     return {"mean": float(values.mean()), "standard error": error, "seeds": values.tolist()}
 
 
-def goals(curves: dict[str, MethodCurve], best: str, seeds: Seeds, groups: dict[str, float], budget: float) -> list[Claim]:
+def goals(
+    curves: dict[str, MethodCurve], best: str, seeds: Seeds, groups: dict[str, float], budget: float
+) -> list[Claim]:
     """What is asked beyond the paper."""
     theirs = curves["sggmc, published"]
     rate, need = theirs.draws_per_second, TIMES * AUTHORS_DRAWS_PER_SECOND

@@ -1,7 +1,7 @@
 """The format of checkpoints, and the refusal of those that another version wrote, which says which version that was.
 
-    1   the first versions; topics of `SAM` had a format of their own (settings.json, draws/000041.npy)
-    2   one format for every run; statistics of the warm-up have blocks of their own
+1   the first versions; topics of `SAM` had a format of their own (settings.json, draws/000041.npy)
+2   one format for every run; statistics of the warm-up have blocks of their own
 """
 
 from __future__ import annotations

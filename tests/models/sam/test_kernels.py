@@ -21,7 +21,7 @@ from orthodrome.kernels.bessel import concentration_of, log_constant, mean_lengt
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.lanes import LANES
 from orthodrome.manifolds import Sphere
-from orthodrome.models.sam.batch import Memory, look, slope, whole
+from orthodrome.models.sam.batch import empty_memory, look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import annealed_gap, annealed_log_density, cosine, draw_around, log_perplexity
 from orthodrome.models.sam.kernels.density import num_blocks, padded
@@ -46,7 +46,9 @@ def corpus(num_documents: int, num_words: int, seed: int) -> DocumentVectors:
     return read_documents(scipy.sparse.csr_matrix(table), "normalize", np.dtype("float64"))
 
 
-def example(num_topics: int = 5, num_words: int = 12, num_documents: int = 19) -> tuple[AdmixtureLaw, DocumentVectors, np.ndarray]:
+def example(
+    num_topics: int = 5, num_words: int = 12, num_documents: int = 19
+) -> tuple[AdmixtureLaw, DocumentVectors, np.ndarray]:
     documents = corpus(num_documents, num_words, seed=1)
     topics = unit_rows(np.random.default_rng(2).standard_normal((num_topics, num_words)))
     return AdmixtureLaw(corpus_mean(documents), 20.0, 30.0, 50.0, 2.0), documents, topics
@@ -130,7 +132,7 @@ def test_squared_gradients_and_memory() -> None:
         each.append(np.sum((whole(one, documents, alone) - one.prior) ** 2))
     factor = (4 * documents.count) ** 2 / documents.count * (1 - 1 / 4) / (5 * 11)
     assert plain.noise == pytest.approx(factor * np.mean(each), rel=1e-9)
-    memory = Memory.empty(documents.count, topics)
+    memory = empty_memory(documents.count, topics)
     first = slope(law, topics, documents, view, draws, documents.count, memory)
     some = look(topics, documents, rows[:6])
     again = slope(law, topics, documents, some, blocked(theta[:6]), documents.count, memory)

@@ -7,6 +7,7 @@ the chains' mean directions; within a chain nothing changes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from orthodrome.core.types import Reals
+from orthodrome.storage.draws import Coords, tree_of
 
 if TYPE_CHECKING:
     import xarray
@@ -36,14 +38,15 @@ def with_one_numbering(tree: xarray.DataTree) -> xarray.DataTree:
     order = orders(values.mean(axis=1, dtype=np.float64))
     values = np.stack([chain[:, places] for chain, places in zip(values, order, strict=True)])
     group = tree["posterior"].to_dataset()
-    tree["posterior"] = _node(group.assign(topics=group["topics"].copy(data=values)))
-    return tree
+    return tree.assign({"posterior": type(tree)(group.assign(topics=group["topics"].copy(data=values)))})
 
 
-def _node(group: xarray.Dataset) -> Any:
-    import xarray
-
-    return xarray.DataTree(group)
+def topics_tree(
+    topics: Reals, numbers: Mapping[str, Reals], coords: Coords = None, attrs: Mapping[str, Any] | None = None
+) -> xarray.DataTree:
+    """Return draws (draw, topic, word) of one chain, and numbers (draw,) about them, as a run returns them."""
+    arrays = {"posterior/topics": topics[None]} | {f"sample_stats/{name}": a[None] for name, a in numbers.items()}
+    return tree_of([arrays], DIMS, coords, {"inference_library": "orthodrome"} | dict(attrs or {}))
 
 
 def all_topics(tree: xarray.DataTree) -> Reals:

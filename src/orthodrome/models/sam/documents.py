@@ -75,14 +75,18 @@ def read_documents(x: Any, rows: str, dtype: np.dtype) -> DocumentVectors:
             "SAM(rows='normalize') to divide rows by their length, or rows='counts' to make tf-idf of counts"
         )
     values = table.data / np.repeat(lengths, np.diff(table.indptr))
-    return DocumentVectors(table.indptr.astype(np.int64), table.indices.astype(np.int32), values.astype(dtype), x.shape[1])
+    return DocumentVectors(
+        table.indptr.astype(np.int64), table.indices.astype(np.int32), values.astype(dtype), x.shape[1]
+    )
 
 
 def some_rows(documents: DocumentVectors, count: int) -> DocumentVectors:
     """Evenly spaced rows, at most `count`."""
     rows = np.unique(np.linspace(0, documents.count - 1, min(count, documents.count)).astype(int))
     table = documents.table()[rows]
-    return DocumentVectors(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, documents.num_words)
+    return DocumentVectors(
+        table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, documents.num_words
+    )
 
 
 def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:

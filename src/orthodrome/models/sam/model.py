@@ -148,11 +148,11 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         held_out: other documents, whose log-perplexity is watched from the first draw on: beside the bar, and in
             draws_["warmup_sample_stats"] and draws_["sample_stats"]
         """
-        documents = self._begin(X)
+        documents = self.prepare(X)
         about = self._about(held_out is not None)
         if checkpoint is not None:
             self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
-        watched = None if held_out is None else self._documents(held_out, reset=False)
+        watched = None if held_out is None else self.documents(held_out)
         watch = None if watched is None else watch_of(self, self.law_, watched, self.seed_)
         sampler = sampler_of(self, self.law_, documents, watch=watch)
         with computing(self.n_jobs), stopwatch() as seconds:
@@ -172,7 +172,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 about=about | {"seed": self.seed_},
             )
         self.seconds_ = dict(seconds)
-        return self._take(with_one_numbering(tree), documents)
+        return self.take(with_one_numbering(tree), documents)
 
     @classmethod
     def resume(
@@ -194,30 +194,29 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """One more topic draw (or step of the optimiser) from these documents, which stand for `total_documents`."""
         if "stream_" not in vars(self):
             again = "draws_" in vars(self)
-            documents = self._documents(X, reset=False) if again else self._begin(X)
+            documents = self.documents(X) if again else self.prepare(X)
             start = all_topics(self.draws_)[-1].copy() if again else None
             total = documents.count if self.total_documents is None else self.total_documents
             with computing(self.n_jobs):
                 sampler = sampler_of(self, self.law_, documents, total=total)
                 self.stream_ = DocumentStream(sampler, self.seed_, start, self.thin, self.num_draws)
         else:
-            documents = self._documents(X, reset=False)
+            documents = self.documents(X)
             self.stream_.exchange(documents, self.total_documents)
         with computing(self.n_jobs), stopwatch() as seconds:
             self.stream_.advance()
         self.seconds_ = dict(seconds)
-        attributes = {"inference_library": "orthodrome", "sampler": type(self.stream_.sampler).__name__}
-        return self._take(self.stream_.tree(self._labels(None), attributes), documents)
+        return self.take(self.stream_.tree(self._labels(None)), documents)
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """The posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""
         return self.proportions(X)[0]
 
-    def _begin(self, X: Any) -> DocumentVectors:
-        """Settings and data checked, the law fixed, the seed chosen."""
+    def prepare(self, X: Any) -> DocumentVectors:
+        """Check the settings and the data, fix the law and choose the seed, as `fit` does; return the documents."""
         check_settings(self)
         self.__dict__.pop("stream_", None)
-        documents = self._documents(X, reset=True)
+        documents = self.documents(X, reset=True)
         if self.n_components > documents.num_words:
             warnings.warn(
                 f"n_components is {self.n_components}, more than the {documents.num_words} words: topics cannot differ",
@@ -228,7 +227,8 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return documents
 
-    def _documents(self, X: Any, *, reset: bool) -> DocumentVectors:
+    def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
+        """Return the rows of X as unit vectors, checked; reset: with columns of their own, not those of `fit`."""
         settings = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_features": 2 if reset else 1}
         table = validate_data(self, X, reset=reset, **settings)
         return read_documents(table, self.rows, np.dtype(self.dtype))
@@ -245,7 +245,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         parameters = self.get_params() | dict.fromkeys(("random_state", "progress", "n_jobs"))
         return {"model": "SAM", "parameters": parameters, "seed": self.seed_, "held_out": watched}
 
-    def _take(self, tree: xarray.DataTree, documents: DocumentVectors) -> SAM:
+    def take(self, tree: xarray.DataTree, documents: DocumentVectors) -> SAM:
         """Set the fitted attributes from the draws."""
         self.draws_, topics = tree, all_topics(tree)
         self.components_ = unit_rows(topics.mean(axis=0, dtype=np.float64)).astype(self.dtype)

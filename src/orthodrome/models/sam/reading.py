@@ -37,7 +37,8 @@ class Reading:
     proportion_space: str
     n_jobs: int | None
 
-    def _documents(self, X: Any, *, reset: bool) -> DocumentVectors:
+    def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
+        """Return the rows of X as unit vectors."""
         raise NotImplementedError
 
     def proportions(
@@ -45,7 +46,7 @@ class Reading:
     ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
         """Mean and standard deviation of the topic proportions, over the draws of topics and proportions."""
         check_is_fitted(self)
-        documents = self._documents(X, reset=False)
+        documents = self.documents(X)
         chosen = self._some_draws(TOPIC_DRAWS)
         sweep = Sweep(num_warmup, num_draws, self.proportion_steps, self.proportion_space == "flat")
         with computing(self.n_jobs):
@@ -65,7 +66,7 @@ class Reading:
         num_topics: draws of the topics, evenly spaced; num_draws: 'prior' draws of theta, shared by all documents
         """
         check_is_fitted(self)
-        documents, topics = self._documents(X, reset=False), self._some_draws(num_topics)
+        documents, topics = self.documents(X), self._some_draws(num_topics)
         if estimator not in ("annealed", "prior"):
             raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
         if estimator == "prior":

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.core.types import Reals
-from orthodrome.models.sam.chains import DIMS
+from orthodrome.models.sam.chains import topics_tree
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.sampler import TopicSampler
 from orthodrome.random.keys import new_key
 from orthodrome.run.loop import init_key, transition_key
-from orthodrome.storage.draws import Coords, named_info, tree_of
+from orthodrome.storage.draws import Coords, named_info
 
 if TYPE_CHECKING:
     import xarray
@@ -32,8 +32,8 @@ class DocumentStream:
     """
 
     def __init__(self, sampler: TopicSampler, seed: int, start: Reals | None, thin: int, num_draws: int) -> None:
-        self.sampler, self.key, self.thin = sampler, new_key(np.uint32(seed)), thin
-        self.state = sampler.init(None if start is None else {"topics": start}, init_key(self.key, CHAIN))
+        self.sampler, self.seed, self.thin = sampler, np.uint32(seed), thin
+        self.state = sampler.init(None if start is None else {"topics": start}, init_key(new_key(self.seed), CHAIN))
         self.seen, self.taken, self.early = sampler.problem.data.count, 0, False
         self.held: deque[tuple[Reals, Any]] = deque(maxlen=num_draws)
 
@@ -45,7 +45,8 @@ class DocumentStream:
 
     def advance(self) -> None:
         """Take a transition, and hold its draw if it is its turn."""
-        self.state, info = self.sampler.step(transition_key(self.key, CHAIN, np.uint32(self.taken)), self.state)
+        key = transition_key(new_key(self.seed), CHAIN, np.uint32(self.taken))
+        self.state, info = self.sampler.step(key, self.state)
         self.taken += 1
         after = self.taken - self.sampler.num_warmup
         if (after > 0 and after % self.thin == 0) or not self.held:
@@ -57,9 +58,9 @@ class DocumentStream:
         self.early = after < self.thin
         self.held.append((self.sampler.draw(self.state)["topics"].copy(), info))
 
-    def tree(self, coords: Coords, attrs: dict[str, Any]) -> xarray.DataTree:
+    def tree(self, coords: Coords) -> xarray.DataTree:
         """Return the draws that are held as a run would."""
-        arrays = {"posterior/topics": np.stack([topics for topics, _ in self.held])[None]}
         infos = [named_info(info) for _, info in self.held]
-        arrays |= {f"sample_stats/{name}": np.array([info[name] for info in infos])[None] for name in infos[0]}
-        return tree_of([arrays], DIMS, coords, attrs)
+        numbers = {name: np.array([info[name] for info in infos]) for name in infos[0]}
+        attrs = {"sampler": type(self.sampler).__name__}
+        return topics_tree(np.stack([topics for topics, _ in self.held]), numbers, coords, attrs)

@@ -111,9 +111,7 @@ class VariationalTopics(TopicSampler):
         state.proportions[rows] = at
         return at, bounds
 
-    def _topics_part(
-        self, state: VariationalState, rows: NDArray[np.int64], at: Reals
-    ) -> tuple[Reals, Reals, float]:
+    def _topics_part(self, state: VariationalState, rows: NDArray[np.int64], at: Reals) -> tuple[Reals, Reals, float]:
         """Ascents of mut; a step that lowers the bound is taken back and the rate halved."""
         topics, rate = state.topics, float(state.rate)
         value, slope, rho = timed("gradient", self._value_and_slope, topics, state.centre, rows, at)
@@ -149,9 +147,7 @@ def products(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64])
 def variational_topics(model: Any, problem: TopicProblem) -> VariationalTopics:
     """Return the optimiser with the settings of a `SAM`; 'vi' has all documents in every iteration."""
     size = problem.data.count if model.batch_size is None else min(model.batch_size, problem.data.count)
-    return VariationalTopics(
-        replace(problem, data=in_float64(problem.data)), size if model.method == "stovi" else None
-    )
+    return VariationalTopics(replace(problem, data=in_float64(problem.data)), size if model.method == "stovi" else None)
 
 
 def proportion_step(law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, sweep: Sweep, seed: int) -> float:
