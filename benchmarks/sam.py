@@ -7,7 +7,8 @@
     documents      the default on 1,666 and on 150,000 made-up documents: the cost must not depend on their number
 
 With ORTHODROME_DATA the real documents are used, else made-up ones of the same shape. Prints a table and writes
-benchmarks/results/sam.json: `python -m benchmarks.sam [--quick]`.
+benchmarks/results/sam.json: `python -m benchmarks.sam [--quick]`. With `--before FOLDER` whole fits of two versions of
+the package are timed in turns instead (`benchmarks.sam_versions`).
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from benchmarks.sam_versions import compare
 from orthodrome.kernels.computing import computing
+from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam.run import engine_of
+from orthodrome.models.sam.methods import sampler_of
+from orthodrome.random.keys import new_key
+from orthodrome.run.loop import init_key, transition_key
 
 AUTHORS = 1.35
 LAW: dict[str, Any] = {"corpus_concentration": 1e4, "topic_concentration": 1e4, "document_concentration": 3e4}
@@ -49,19 +54,20 @@ def newsgroups() -> scipy.sparse.csr_matrix:
 def measure(x: Any, seconds: float, **settings: Any) -> dict[str, Any]:
     """Draws per second after compilation, by the wall clock and by the processor's, and the shares of the parts."""
     model = SAM(20, rows="normalize", random_state=0, doc_topic_prior=10.0, **LAW, **settings)
-    documents = model._begin(x)
+    documents = model.prepare(x)
+    sampler, key = sampler_of(model, model.law_, documents), new_key(np.uint32(model.seed_))
+    chain, step = np.uint32(0), lambda t, state: sampler.step(transition_key(key, chain, np.uint32(t)), state)[0]
     with computing(model.n_jobs):
-        engine = engine_of(model, model.law_, documents, model.seed_)
-        state = engine.begin(model._first_topics(documents))
-        for _ in range(3):
-            engine.draw(state, 1.0)
-        engine.seconds.update(dict.fromkeys(engine.seconds, 0.0))
-        began, processor, count = time.perf_counter(), time.process_time(), 0
-        while time.perf_counter() - began < seconds:
-            engine.draw(state, 0.5)
-            count += 1
+        state = sampler.init(None, init_key(key, chain))
+        for t in range(3):
+            state = step(t, state)
+        with stopwatch() as parts:
+            began, processor, count = time.perf_counter(), time.process_time(), 0
+            while time.perf_counter() - began < seconds:
+                state = step(3 + count, state)
+                count += 1
     wall, busy = time.perf_counter() - began, time.process_time() - processor
-    shares = {part: round(value / wall, 3) for part, value in engine.seconds.items()}
+    shares = {part: round(value / wall, 3) for part, value in parts.items()}
     rates = {"draws_per_second": count / wall, "ratio": count / wall / AUTHORS, "per_processor_second": count / busy}
     return {**rates, "shares": shares}
 
@@ -70,7 +76,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--before", type=Path, help="the source folder of another version, to be timed in turns")
     options = parser.parse_args()
+    if options.before is not None:
+        return compare(options.before, turns=2 if options.quick else 7)
     seconds, x, jobs = (0.5 if options.quick else 5.0), newsgroups(), {"n_jobs": options.threads}
     many = made_up(5_000 if options.quick else 150_000)
     plain: dict[str, Any] = {"method": "sggmc", "variance_reduction": False, **SIXTY, **jobs}

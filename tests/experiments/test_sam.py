@@ -13,19 +13,19 @@ from orthodrome import SAM
 from orthodrome.experiments import sam_20news, sam_wiki
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.sam import methods as sam_methods
-from orthodrome.experiments.support.sam.curves import Curve, History, trace_curve
+from orthodrome.experiments.support.sam.curves import History, MethodCurve, trace_curve
 from orthodrome.models.sam.law import unit_rows
 
 SECONDS = (1.0, 2.0, 4.0)
 
 
-def curve(name: str, arrives: int, end: float) -> Curve:
+def curve(name: str, arrives: int, end: float) -> MethodCurve:
     """Annealed estimates that come down to `end` at the given look."""
     rows = [(t, i + 1, 4000.0, end if i >= arrives else end + 1000) for i, t in enumerate(SECONDS)]
-    return Curve(name, rows, temperature=1.0, draws_per_second=100.0)
+    return MethodCurve(name, rows, temperature=1.0, draws_per_second=100.0)
 
 
-def curves(names: list[str], slow: int = 2, vi: float = 2500.0) -> dict[str, Curve]:
+def curves(names: list[str], slow: int = 2, vi: float = 2500.0) -> dict[str, MethodCurve]:
     """Batches arrive at the first look, all documents at the second, GMC at `slow`."""
     place = {"all": 1, "published": 2}
     found = {}

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from orthodrome.experiments.support.contract import Claim, Context
-from orthodrome.experiments.support.sam.curves import NUM_THETA, NUM_TOPICS, Curve, trace_curve
+from orthodrome.experiments.support.sam.curves import NUM_THETA, NUM_TOPICS, MethodCurve, trace_curve
 from orthodrome.experiments.support.sam.methods import Cases, cases, common_claims, published, run_cases
 from orthodrome.models.sam import SAM
 from orthodrome.models.sam.evaluation import log_perplexity
@@ -76,7 +76,7 @@ def over_seeds(
             model = SAM(random_state=seed, **common, **case)
             curve = trace_curve(name, model, data[0], data[1], seconds, looks=1, honest=20)
             found[name].append(curve.published)
-        held_out = model._documents(data[1], reset=False)
+        held_out = model.documents(data[1])
         found["vi_equal"].append(log_perplexity(model.law_, held_out, curve.topics, NUM_TOPICS * NUM_THETA, seed=0))
     return Seeds(*(np.array(values) for values in found.values()))
 
@@ -87,7 +87,9 @@ def spread(values: np.ndarray) -> dict[str, Any]:
     return {"mean": float(values.mean()), "standard error": error, "seeds": values.tolist()}
 
 
-def goals(curves: dict[str, Curve], best: str, seeds: Seeds, groups: dict[str, float], budget: float) -> list[Claim]:
+def goals(
+    curves: dict[str, MethodCurve], best: str, seeds: Seeds, groups: dict[str, float], budget: float
+) -> list[Claim]:
     """What is asked beyond the paper."""
     theirs = curves["sggmc, published"]
     rate, need = theirs.draws_per_second, TIMES * AUTHORS_DRAWS_PER_SECOND
@@ -120,7 +122,7 @@ def goals(curves: dict[str, Curve], best: str, seeds: Seeds, groups: dict[str, f
     ]
 
 
-def paper_claims(curves: dict[str, Curve]) -> list[Claim]:
+def paper_claims(curves: dict[str, MethodCurve]) -> list[Claim]:
     """On temperature and thermostats."""
     hot = {name: curve.temperature for name, curve in curves.items() if "published" in name}
     cool = {name: curves[name].temperature for name in ("sggmc, S = 50", "gsgnht, S = 50")}

@@ -14,6 +14,7 @@ import numba
 from threadpoolctl import threadpool_limits
 
 from orthodrome.core.machine import usable_cores
+from orthodrome.kernels.thread_choice import FastestThreads, choice
 
 
 def _threads() -> int:
@@ -29,12 +30,14 @@ def _threads() -> int:
 
 @contextmanager
 def computing(n_jobs: int | None) -> Iterator[None]:
-    """Inside, kernels run on `n_jobs` threads (None: all cores); results do not depend on it."""
+    """Inside, kernels run on `n_jobs` threads (None: one or all cores, what is faster); results do not depend on it."""
     before = _threads()
+    token = choice.set(FastestThreads() if n_jobs is None else None)
     wanted = usable_cores() if n_jobs is None else n_jobs
     numba.set_num_threads(max(1, min(wanted, numba.config.NUMBA_NUM_THREADS)))
     try:
         with threadpool_limits(1, "blas"):
             yield
     finally:
+        choice.reset(token)
         numba.set_num_threads(before)

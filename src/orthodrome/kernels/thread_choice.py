@@ -1,35 +1,34 @@
-"""One thread or all of them: whichever draws faster, tried now and then.
+"""One thread or all of them: whichever is faster, tried now and then.
 
 A draw of the topics is dozens of kernels of some ten to a hundred microseconds. On a machine where waking a thread
 takes as long, two threads are half as fast as one; with more topics or words they are faster. The numbers that are
-drawn do not depend on it, so a clock may decide.
+drawn do not depend on it, so a clock may decide. `computing(None)` makes the choice for all that is called inside.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import numba
 
 EVERY, TRIALS, FIRST = 256, 8, 2
-"""Draws from one trial to the next, draws of a trial, and draws at the start that may compile."""
+"""Calls from one trial to the next, calls of a trial, and calls at the start that may compile."""
 
 
 class FastestThreads:
-    """An engine whose draws are made with the number of threads that has been fastest of late."""
+    """Calls functions with the number of threads that has been fastest of late."""
 
-    def __init__(self, engine: Any) -> None:
-        self.engine, self.draws, self.best = engine, 0, 0
+    def __init__(self) -> None:
+        self.calls, self.best = 0, 0
         self.seconds_of: dict[int, float] = {}
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.engine, name)
-
-    def draw(self, state: Any, tune: float) -> Any:
-        """A draw of the engine, timed if it is part of a trial."""
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function, timed if the call is part of a trial."""
         most = numba.get_num_threads()
-        turn = self.draws % EVERY - (FIRST if self.draws < EVERY else 0)
+        turn = self.calls % EVERY - (FIRST if self.calls < EVERY else 0)
         trying = 0 <= turn < TRIALS
         if turn == 0:
             self.seconds_of.clear()
@@ -37,13 +36,23 @@ class FastestThreads:
         began = time.perf_counter()
         numba.set_num_threads(min(threads, most))
         try:
-            return self.engine.draw(state, tune)
+            return function(*args)
         finally:
             numba.set_num_threads(most)
-            self.draws += 1
+            self.calls += 1
             if trying:
                 self._learn(threads, time.perf_counter() - began)
 
     def _learn(self, threads: int, seconds: float) -> None:
         self.seconds_of[threads] = min(seconds, self.seconds_of.get(threads, seconds))
         self.best = min(self.seconds_of, key=self.seconds_of.__getitem__)
+
+
+choice: ContextVar[FastestThreads | None] = ContextVar("choice", default=None)
+"""The choice of the surrounding `computing(None)`, if there is one."""
+
+
+def on_fastest_threads(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function with the number of threads that the surroundings ask for, or that is fastest."""
+    chosen = choice.get()
+    return function(*args) if chosen is None else chosen.call(function, *args)

@@ -76,3 +76,11 @@ IMPLEMENTATION = define_prng_impl(
 
 new_key = jax.jit(lambda seed: jax.random.key(seed, impl=IMPLEMENTATION))
 """A key from a whole number; one small program, where building a key by hand compiles several."""
+
+_two_words = jax.jit(lambda key: jax.random.bits(key, (2,), "uint32"))
+
+
+def seed_of(key: Array) -> int:
+    """Return 64 random bits of a key as a whole number: the seed of a generator outside JAX."""
+    high, low = np.asarray(_two_words(key)).tolist()
+    return int(high) << 32 | int(low)

@@ -16,7 +16,6 @@ import numpy as np
 from orthodrome import doors
 from orthodrome.core import trees
 from orthodrome.errors import Diverged
-from orthodrome.run import parallel
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.loop import Kept
 from orthodrome.run.pace import Pace
@@ -71,7 +70,7 @@ class Conductor(NamedTuple):
             if standing.done < self.plan.num_warmup:
                 return standing, "interrupted"
             standing = self._begin_draws(standing)
-        sampler = parallel.place_copies(self.setup.tuned(standing.tuned), self.mesh)
+        sampler = self.setup.engine.place_sampler(self.setup.tuned(standing.tuned))
         return self._phase(standing, sampler, self.plan.num_draws, self.plan.num_warmup, self.plan.thin)
 
     def _begin_draws(self, standing: Standing) -> Standing:
@@ -113,6 +112,8 @@ class Conductor(NamedTuple):
     def _collect(self, phase: str, kept: Kept, planned: int) -> None:
         if phase == "draws" or self.plan.keep_warmup:
             self.draws.append(phase, named_rows(phase, kept), planned)
+        elif self.plan.keep_warmup_stats:
+            self.draws.append(phase, named_rows(phase, kept._replace(position=None)), planned)
 
     def _until_look(self, phase: str, done: int) -> int:
         return next_look(done) - done if self.stop is not None and phase == "draws" else self.setup.engine.length
@@ -142,5 +143,5 @@ def named_rows(phase: str, kept: Kept) -> Arrays:
     """`group/variable` -> (chain, draw, ...)."""
     prefix = "warmup_" if phase == "warmup" else ""
     rows = {f"{prefix}posterior/{name}": values for name, values in named_leaves(kept.position).items()}
-    stats = {**named_info(kept.info), "distance": kept.distance}
+    stats = named_info(kept.info) | ({} if kept.distance is None else {"distance": kept.distance})
     return rows | {f"{prefix}sample_stats/{name}": values for name, values in stats.items()}

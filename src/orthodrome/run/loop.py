@@ -29,17 +29,33 @@ INIT = 0xFFFFFFFF
 
 
 class Kept(NamedTuple):
-    """What is kept of a draw: the position in the user's coordinates, Info, and two looks at the embedded position."""
+    """What is kept of a draw: the position in the user's coordinates, Info, and two looks at the embedded position.
+
+    position, distance: None where they are not looked at (a warm-up stepped from Python that is not kept)
+    """
 
     position: Tree
     info: Any
-    distance: Array
-    finite: Array
+    distance: Any
+    finite: Any
 
 
 def chain_key(key: Array, chain: Array, step: Any) -> Array:
     """The key of one transition of one chain."""
     return jax.random.fold_in(jax.random.fold_in(key, chain), step)
+
+
+transition_key = jax.jit(chain_key)
+"""The same, compiled: for loops in Python."""
+
+
+def start_keys(key: Array, chain: Array) -> Array:
+    """Return the keys of a chain's random start, of its `init`, and of the doors' look at it."""
+    return jax.random.split(chain_key(key, chain, jnp.uint32(INIT)), 3)
+
+
+init_key = jax.jit(lambda key, chain: start_keys(key, chain)[1])
+"""The key of a chain's `init`, compiled: for loops in Python."""
 
 
 def keep(sampler: Any, state: Any, info: Any) -> Kept:

@@ -17,10 +17,14 @@ FIRST_LINE, LONGEST_LINE = 5.0, 60.0
 """Seconds between two lines of a log, at first and at most."""
 
 
+MEASURES = {"acceptance_rate": "acceptance", "temperature": "temperature"}
+"""Statistics that are shown beside the bar, the first that there is, and their labels."""
+REMARKS = {"log_perplexity": "log-perplexity"}
+"""Statistics of single draws that are shown beside it too, the newest value."""
+
+
 class Progress(abc.ABC):
     """How a run is shown while it goes on. remark: what else is to be seen beside the bar."""
-
-    remark = ""
 
     def __enter__(self) -> Self:
         return self
@@ -61,7 +65,7 @@ class Meter(Progress):
     interval = REFRESH
 
     def __init__(self) -> None:
-        self.divergences, self.measure, self.shown = 0, "", 0.0
+        self.divergences, self.measure, self.remark, self.shown = 0, "", "", 0.0
 
     def begin(self, phase: str, total: int, done: int) -> None:
         self.phase, self.total, self.done, self.at_begin = phase, total, done, done
@@ -79,14 +83,14 @@ class Meter(Progress):
             self.show()
 
     def read(self, info: Info) -> None:
-        """Acceptance or temperature, whichever there is, and divergences, from the chunk's Info."""
+        """Read acceptance or temperature, divergences and remarks from the Info of a chunk."""
         fields = info._asdict()
         if "diverging" in fields:
             self.divergences += int(np.sum(fields["diverging"]))
-        for name, label in (("acceptance_rate", "acceptance"), ("temperature", "temperature")):
-            if name in fields:
-                self.measure = f"{label} {float(np.mean(fields[name])):.2f}"
-                break
+        found = [f"{label} {float(np.mean(fields[name])):.2f}" for name, label in MEASURES.items() if name in fields]
+        self.measure = found[0] if found else ""
+        newest = {label: fields[name][0, -1] for name, label in REMARKS.items() if fields.get(name) is not None}
+        self.remark = ", ".join(f"{label} {value:,.0f}" for label, value in newest.items() if np.isfinite(value))
 
     def rate(self) -> float:
         """Draws per second of each chain."""

@@ -12,6 +12,7 @@ import importlib.metadata
 import json
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,11 @@ from orthodrome.run import parallel
 from orthodrome.run.conduct import Conductor, Draws
 from orthodrome.run.extras import add_groups
 from orthodrome.run.interrupt import Interruption
-from orthodrome.run.progress import new_progress
+from orthodrome.run.progress import Progress, new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import warn_temperature
-from orthodrome.samplers.contract import Sampler
+from orthodrome.samplers.contract import PythonSampler, Sampler
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
 from orthodrome.storage.fingerprint import fingerprint
@@ -49,6 +50,7 @@ def sample(
     num_draws: int = 1000,
     thin: int = 1,
     keep_warmup: bool = False,
+    keep_warmup_stats: bool = False,
     progress: bool = True,
     checkpoint: str | Path | None = None,
     checkpoint_every: float = 10.0,
@@ -58,12 +60,14 @@ def sample(
     dims: draws.Dims = None,
     coords: draws.Coords = None,
     log_likelihood: bool = False,
+    about: Mapping[str, Any] | None = None,
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
     start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for
-        random points
+        random points; None for a sampler that Python steps and that makes its own start
     num_warmup: transitions before the first draw; num_draws: draws per chain, each after `thin` transitions
+    keep_warmup: keep the draws of the warm-up and their statistics; keep_warmup_stats: the statistics alone
     checkpoint: a folder; calling again with the same arguments goes on from the last commit, and a larger `num_draws`
         extends a finished run; checkpoint_every: seconds between commits
     store: a Zarr store on disk for the draws, which the result then reads when asked, so that memory does not grow
@@ -71,26 +75,35 @@ def sample(
     stop_when: `Stop(ess=..., rhat=...)`, an early end
     dims, coords: names for the axes of the parameters, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
+    about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
     """
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
-    plan = Plan(int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin), keep_warmup)
+    numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
+    plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
     with new_progress(progress) as bar, Interruption() as interruption, contextlib.ExitStack() as locks:
-        if idle := parallel.idle_devices(num_chains, mesh):
-            bar.say(f"{idle} device(s) stay idle: {num_chains} chains cannot be spread evenly over more")
-        mesh = parallel.chain_mesh(num_chains, mesh)
+        mesh = spread_chains(sampler, num_chains, mesh, bar)
         setup = set_up(sampler, start, plan, mesh)
         if checkpoint is not None:
             doors.check_resumable(setup.sampler)
         held = open_draws(checkpoint, store, dims, coords, locks)
-        saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held)
+        saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held, about)
         conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, seconds={})
         tree = carry_out(conductor)
     return add_groups(tree, sampler, log_likelihood)
 
 
+def spread_chains(sampler: Sampler, num_chains: int, mesh: Any, bar: Progress) -> Any:
+    """Return the mesh of the chains (None on one device); chains that Python steps are not spread."""
+    if not sampler.compiled:
+        return None
+    if idle := parallel.idle_devices(num_chains, mesh):
+        bar.say(f"{idle} device(s) stay idle: {num_chains} chains cannot be spread evenly over more")
+    return parallel.chain_mesh(num_chains, mesh)
+
+
 def tuning_steps(sampler: Sampler, num_warmup: int) -> int:
-    """The length of the warm-up: an `Adapted` that the user made knows its own."""
-    own = sampler.num_warmup if isinstance(sampler, Tuner) else None
+    """The length of the warm-up: an `Adapted`, and a sampler that tunes itself, know their own."""
+    own = sampler.num_warmup if isinstance(sampler, Tuner | PythonSampler) else None
     return int(num_warmup if own is None else own)
 
 
@@ -112,14 +125,20 @@ def open_draws(
 
 
 def open_checkpoint(
-    folder: str | Path | None, every: float, setup: Setup, plan: Plan, mesh: Any, held: Draws
+    folder: str | Path | None,
+    every: float,
+    setup: Setup,
+    plan: Plan,
+    mesh: Any,
+    held: Draws,
+    about: Mapping[str, Any] | None,
 ) -> Checkpoint | None:
     """The checkpoint of this run, if one is wanted."""
     if folder is None or not isinstance(held, DiskDraws):
         return None
     settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
     identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)
-    return Checkpoint(Path(folder), every, identity, held)
+    return Checkpoint(Path(folder), every, identity, held, about)
 
 
 def carry_out(conductor: Conductor) -> xarray.DataTree:

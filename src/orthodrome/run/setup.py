@@ -13,7 +13,9 @@ from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
 from orthodrome.random.keys import new_key
 from orthodrome.run import parallel
-from orthodrome.run.engine import Engine, new_engine
+from orthodrome.run.engines.compiled import compiled_engine
+from orthodrome.run.engines.contract import Engine, buffer_length
+from orthodrome.run.engines.python import PythonEngine, first_python_states
 from orthodrome.run.start import Look, bytes_per_draw, first_states
 from orthodrome.tuning import Tuner, needs_tuning, tuner_for
 
@@ -27,6 +29,7 @@ class Plan(NamedTuple):
     num_draws: int
     thin: int
     keep_warmup: bool
+    keep_warmup_stats: bool = False
 
 
 class Setup(NamedTuple):
@@ -55,18 +58,37 @@ class Setup(NamedTuple):
 def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
     """Check, wrap, place, and compute the first states."""
     doors.check_contract(sampler)
+    if start is None and not sampler.compiled:
+        return set_up_own_start(sampler, plan)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
     doors.check_sampler(sampler, positions)
     doors.check_density(doors.density_of(sampler), positions)
     sampler = with_tuning(sampler, plan, mesh)
     key = new_key(np.uint32(plan.seed))
-    engine = new_engine(sampler, key, plan.num_chains, mesh, bytes_per_draw(positions))
-    sampler = parallel.place_copies(sampler, mesh)
+    engine = new_engine(sampler, key, plan, mesh, bytes_per_draw(positions))
+    sampler = engine.place_sampler(sampler)
     state, look = _begin(sampler, key, plan.num_chains, positions, random)
     doors.check_look(look, positions, sampler.manifold, one_start=not isinstance(start, list))
     if (target := doors.density_of(sampler)) is not None:
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
     return Setup(engine, sampler, engine.place(state), positions, look)
+
+
+def set_up_own_start(sampler: Any, plan: Plan) -> Setup:
+    """Set up a sampler that Python steps and that makes its own start: nothing comes in that a door could check."""
+    key = new_key(np.uint32(plan.seed))
+    states, positions = first_python_states(sampler, key, plan.num_chains)
+    doors.check_sampler(sampler, positions)
+    engine = new_engine(sampler, key, plan, None, bytes_per_draw(positions))
+    return Setup(engine, sampler, engine.place(states), positions, Look(None, None, None, None))
+
+
+def new_engine(sampler: Any, key: Any, plan: Plan, mesh: Any, bytes_per_draw: int) -> Engine:
+    """Return the engine that suits the sampler."""
+    length = buffer_length(bytes_per_draw * plan.num_chains)
+    if sampler.compiled:
+        return compiled_engine(key, plan.num_chains, mesh, length)
+    return PythonEngine(key, plan.num_chains, length, plan.num_warmup, plan.keep_warmup)
 
 
 def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:

@@ -17,7 +17,7 @@ from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
-from orthodrome.run.loop import INIT, chain_key
+from orthodrome.run.loop import start_keys
 
 
 class Look(NamedTuple):
@@ -44,7 +44,7 @@ def first_states(
     """
 
     def one(chain: Array, p: Tree) -> tuple[Tree, Any, Look]:
-        point_key, init_key, look_key = jax.random.split(chain_key(key, chain, jnp.uint32(INIT)), 3)
+        point_key, init_key, look_key = start_keys(key, chain)
         x = sampler.manifold.random_point(point_key, p) if random else sampler.manifold.from_user(p)
         state = jax.tree.map(_strong, sampler.init(x, init_key)) if with_state else init_key
         seen = look(sampler.manifold, probe, look_key, x)

@@ -13,6 +13,8 @@ of what it holds. Three contracts add what the tuners need:
     StochasticSampler    stochastic gradients, no Metropolis test: tuned by `StochasticAdapted`
 
 and what the last and the first have in common, a step size and a temperature, is what `Scheduled` sets.
+
+A sampler with `compiled = False` is stepped from Python (numba kernels, streams of data); see `PythonSampler`.
 """
 
 from __future__ import annotations
@@ -191,3 +193,29 @@ class Holder(Sampler):
     def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
         """Return the temperature of what it holds."""
         return self.sampler.expected_temperature(position, done)
+
+
+class PythonSampler(Sampler):
+    """A sampler that Python steps: `compiled` is False, and the state is a NamedTuple of NumPy arrays and numbers.
+
+    - The loop owns the state. `step` may change its arrays in place and return them, so large buffers are never
+      copied; shapes and dtypes stay as `init` made them, because a checkpoint is read into them. Whoever keeps a
+      state over a step copies it.
+    - Random numbers follow from the key alone: `random.keys.seed_of(key)` is the seed for a compiled kernel.
+    - `init(None, key)` makes a start of its own (`sample(sampler, None, ...)`), if the sampler can.
+    - A sampler that tunes itself has a field `num_warmup`, which is then the length of the warm-up, and counts its
+      transitions in its state: `step` tunes as long as the count is below it. The sampler does not change, and what
+      was learnt is in the state.
+    - `manifold` is that of `state.position`, or None if there is none to be far from.
+    """
+
+    compiled: bool = False
+
+    @property
+    def num_warmup(self) -> int | None:
+        """The length of the warm-up in which the sampler tunes itself; None: `sample` says."""
+        return None
+
+    @abc.abstractmethod
+    def draw(self, state: State) -> Tree:
+        """Return what is kept of a state: a tree with named leaves in the user's coordinates, copied by the loop."""

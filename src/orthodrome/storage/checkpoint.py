@@ -19,6 +19,7 @@ import contextlib
 import time
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,9 +56,17 @@ class Standing(NamedTuple):
 class Checkpoint:
     """A folder of commits, and the draws that belong to them."""
 
-    def __init__(self, folder: Path, every: float, fingerprint: Fingerprint, draws: DiskDraws) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        every: float,
+        fingerprint: Fingerprint,
+        draws: DiskDraws,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
         self.folder, self.every, self.fingerprint, self.draws = folder, every, fingerprint, draws
         self.identity = ownership.read_marker(folder, "checkpoint").identity
+        self.about = dict(about or {})
         self.number, self.finished = 0, ""
         self.last, self.cost = time.monotonic(), 0.0
 
@@ -97,6 +106,7 @@ class Checkpoint:
             "state": checksums.of_file(self.folder / name),
             "layout": self.draws.layout,
             "store": {"identity": self.draws.identity, "path": str(self.draws.path)},
+            "about": self.about,
         }
         files.write_json(self.folder / "commit.json", checksums.sealed(content))
         self.number += 1
@@ -143,7 +153,7 @@ class Checkpoint:
         for phase, count in commit["counts"].items():
             prefix = f"waiting/{phase}/"
             waiting = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            self.draws.restore(phase, count, commit["rows"], waiting)
+            self.draws.restore(phase, count, commit["rows"][phase], waiting)
         prefix = "checksums/"
         sums = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
         self.draws.restore_checksums(commit["layout"], sums)
@@ -179,13 +189,22 @@ def open_folder(folder: Path, locks: contextlib.ExitStack) -> ownership.Marker:
 def read_commit(folder: Path) -> dict[str, Any] | None:
     """The last commit of a folder."""
     path = folder / "commit.json"
-    return checksums.read_sealed(path, "restore it, or start in a new folder") if path.exists() else None
+    if not path.exists():
+        return None
+    ownership.refuse_foreign(folder, "checkpoint")
+    return checksums.read_sealed(path, "restore it, or start in a new folder")
+
+
+def read_about(folder: str | Path) -> dict[str, Any] | None:
+    """Return what `sample` was told to keep about the run in a checkpoint folder; None if there is no run yet."""
+    commit = read_commit(Path(folder))
+    return None if commit is None else commit["about"]
 
 
 def flat(prefix: str, tree: Any) -> Arrays:
     """A tree as named arrays."""
     leaves = jax.tree_util.tree_leaves_with_path(tree)
-    return {f"{prefix}{jax.tree_util.keystr(path)}": np.array(leaf) for path, leaf in leaves}
+    return {f"{prefix}{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
 
 
 def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
@@ -198,6 +217,6 @@ def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
             raise CheckpointError(
                 f"the checkpoint's state does not fit this run: {name} is missing or has another shape"
             )
-        return saved.view(like.dtype) if saved.dtype.kind == "V" else saved.astype(like.dtype)
+        return saved.view(like.dtype) if saved.dtype.kind == "V" else saved.astype(like.dtype, copy=False)
 
     return jax.tree_util.tree_map_with_path(one, template)

@@ -18,6 +18,8 @@ import numpy as np
 from orthodrome.core.machine import usable_cores
 
 Fingerprint = dict[str, Any]
+LIBRARIES = ("orthodrome", "jax", "jaxlib", "numpy")
+"""The libraries on whose versions all draws depend."""
 
 
 def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings: dict[str, Any]) -> Fingerprint:
@@ -32,7 +34,7 @@ def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings:
         ],
         "settings": settings,
         "machine": _machine(),
-        "versions": {name: importlib.metadata.version(name) for name in ("orthodrome", "jax", "jaxlib", "numpy")},
+        "versions": {name: importlib.metadata.version(name) for name in (*LIBRARIES, *engine.libraries)},
     }
 
 

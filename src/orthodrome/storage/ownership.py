@@ -108,6 +108,8 @@ def _earlier_version(folder: Path) -> str | None:
     """Return the version that wrote a folder of format 1, or None if it is none."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         return str(_json(folder / "commit.json")["fingerprint"]["versions"]["orthodrome"])
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):  # topics had their own format
+        return str(_json(folder / "settings.json")["identity"]["versions"]["orthodrome"])
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         attributes = _json(folder / "zarr.json")["attributes"]
         if "orthodrome_unfinished" in attributes:

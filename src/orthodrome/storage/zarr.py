@@ -49,7 +49,7 @@ class DiskDraws:
         self, path: Path, dims: Dims = None, coords: Coords = None, lazy: bool = True, identity: str = ""
     ) -> None:
         self.path, self.dims, self.coords, self.lazy, self.identity = path, dims, coords, lazy, identity
-        self.rows = 0
+        self.rows: dict[str, int] = {}
         self.count: dict[str, int] = {}
         self.blocks: dict[str, int] = {}
         self.tail: dict[str, list[Arrays]] = {}
@@ -63,7 +63,7 @@ class DiskDraws:
         with _zarr_errors(self.path):
             self._reopen()
             if phase not in self.count:
-                self._describe_all(arrays, planned)
+                self._describe_all(phase, arrays, planned)
         self.count[phase] = self.count.get(phase, 0) + _length(arrays)
         if self.memory is not None:
             self.memory.append(phase, arrays, planned)
@@ -74,7 +74,7 @@ class DiskDraws:
     def waiting(self, phase: str) -> Arrays:
         """The draws that are in no block yet."""
         if self.memory is not None:
-            begin = self.blocks.get(phase, 0) * self.rows
+            begin = self.blocks.get(phase, 0) * self.rows[phase]
             return {name: values[:, begin:] for name, values in self.memory.read(phase).items()}
         pieces = self.tail.get(phase, [])
         names = pieces[0] if pieces else {}
@@ -83,7 +83,7 @@ class DiskDraws:
     def restore(self, phase: str, count: int, rows: int, waiting: Arrays) -> None:
         """Go back to `count` draws: later blocks are forgotten (and written again)."""
         self.memory = None
-        self.rows, self.count[phase], self.blocks[phase] = rows, count, count // rows
+        self.rows[phase], self.count[phase], self.blocks[phase] = rows, count, count // rows
         self.tail[phase] = [waiting] if waiting else []
 
     def restore_checksums(self, layout: dict[str, str], sums: Arrays) -> None:
@@ -107,11 +107,12 @@ class DiskDraws:
     def _read(self, name: str, array: Any, count: int, waiting: np.ndarray | None) -> np.ndarray:
         """Block by block, as they were written: by Zarr itself it takes as long as a tenth of the run."""
         values = np.empty((array.shape[0], count, *array.shape[2:]), array.dtype.newbyteorder("="))
-        for block in range(count // self.rows):
+        rows = self.rows[phase_of(name)]
+        for block in range(count // rows):
             stored = self._read_block(name, array, block).view(array.dtype.newbyteorder("<"))
-            values[:, block * self.rows : (block + 1) * self.rows] = stored.reshape(array.chunks)
+            values[:, block * rows : (block + 1) * rows] = stored.reshape(array.chunks)
         if waiting is not None:
-            values[:, count // self.rows * self.rows :] = waiting
+            values[:, count // rows * rows :] = waiting
         return values
 
     def _read_block(self, name: str, array: Any, block: int) -> np.ndarray:
@@ -133,28 +134,29 @@ class DiskDraws:
         self.writer.settle()
 
     def _write_full_blocks(self, phase: str) -> None:
-        first, full = self.blocks.get(phase, 0), self.count[phase] // self.rows
+        rows = self.rows[phase]
+        first, full = self.blocks.get(phase, 0), self.count[phase] // rows
         if first == full:
             return
         arrays = self.waiting(phase)
         for block in range(first, full):
-            self._write_block(arrays, block, (block - first) * self.rows)
+            self._write_block(arrays, block, (block - first) * rows, rows)
         self.blocks[phase] = full
         if self.memory is None:
-            rest = {name: np.array(values[:, (full - first) * self.rows :]) for name, values in arrays.items()}
+            rest = {name: np.array(values[:, (full - first) * rows :]) for name, values in arrays.items()}
             self.tail[phase] = [rest] if _length(rest) else []
 
-    def _write_block(self, arrays: Arrays, block: int, begin: int) -> None:
+    def _write_block(self, arrays: Arrays, block: int, begin: int, rows: int) -> None:
         for name, values in arrays.items():
-            part = _padded(values[:, begin : begin + self.rows], self.rows)
+            part = _padded(values[:, begin : begin + rows], rows)
             self.sums[name][block:] = [int.from_bytes(part[-checksums.LENGTH :], "little")]
             self.writer.write(block_path(self.path / name, block, values.ndim), part.data)
 
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """Write what waits (padded to a block) and the exact lengths: any Zarr reader sees just the draws."""
         for phase, count in self.count.items():
-            if count % self.rows:
-                self._write_block(self.waiting(phase), count // self.rows, 0)
+            if count % (rows := self.rows[phase]):
+                self._write_block(self.waiting(phase), count // rows, 0, rows)
         with _zarr_errors(self.path):
             self._reopen()
             for name, array in self._arrays():
@@ -189,7 +191,7 @@ class DiskDraws:
             if description(self.path, name) != sealed:
                 raise CheckpointError(_damaged_text(self.path / name / "zarr.json", f"the description of {name}"))
         for name, array in self._arrays():
-            for block in range(self.count[phase_of(name)] // self.rows):
+            for block in range(self.count[phase_of(name)] // self.rows[phase_of(name)]):
                 self._read_block(name, array, block)
         if (self.path / CHECKSUMS).exists():
             verify_files(self.path)
@@ -202,10 +204,10 @@ class DiskDraws:
             found = [(name, root[name]) for name in names]
         yield from found
 
-    def _describe_all(self, arrays: Arrays, planned: int) -> None:
+    def _describe_all(self, phase: str, arrays: Arrays, planned: int) -> None:
         from zarr.codecs import Crc32cCodec
 
-        self.rows = self.rows or block_rows(arrays)
+        self.rows[phase] = block_rows(arrays)
         root = _open(self.path, "a")
         for name, values in arrays.items():
             group, variable = name.split("/")
@@ -213,7 +215,7 @@ class DiskDraws:
             root.require_group(group).create_array(
                 variable,
                 shape=(values.shape[0], planned, *values.shape[2:]),
-                chunks=(values.shape[0], self.rows, *values.shape[2:]),
+                chunks=(values.shape[0], self.rows[phase], *values.shape[2:]),
                 dtype=values.dtype,
                 dimension_names=dims,
                 compressors=Crc32cCodec(),

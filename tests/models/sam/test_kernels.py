@@ -21,12 +21,12 @@ from orthodrome.kernels.bessel import concentration_of, log_constant, mean_lengt
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.lanes import LANES
 from orthodrome.manifolds import Sphere
-from orthodrome.models.sam.batch import Memory, look, slope, whole
-from orthodrome.models.sam.documents import Documents, corpus_mean, read_documents
+from orthodrome.models.sam.batch import empty_memory, look, slope, whole
+from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import annealed_gap, annealed_log_density, cosine, draw_around, log_perplexity
 from orthodrome.models.sam.kernels.density import num_blocks, padded
 from orthodrome.models.sam.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
-from orthodrome.models.sam.law import Law, unit_rows
+from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
 
 ONE = np.uint64(1)
@@ -39,17 +39,19 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def corpus(num_documents: int, num_words: int, seed: int) -> Documents:
+def corpus(num_documents: int, num_words: int, seed: int) -> DocumentVectors:
     rng = np.random.default_rng(seed)
     table = rng.random((num_documents, num_words)) * (rng.random((num_documents, num_words)) < 0.5)
     table[:, 0] += 0.1
     return read_documents(scipy.sparse.csr_matrix(table), "normalize", np.dtype("float64"))
 
 
-def example(num_topics: int = 5, num_words: int = 12, num_documents: int = 19) -> tuple[Law, Documents, np.ndarray]:
+def example(
+    num_topics: int = 5, num_words: int = 12, num_documents: int = 19
+) -> tuple[AdmixtureLaw, DocumentVectors, np.ndarray]:
     documents = corpus(num_documents, num_words, seed=1)
     topics = unit_rows(np.random.default_rng(2).standard_normal((num_topics, num_words)))
-    return Law(corpus_mean(documents), 20.0, 30.0, 50.0, 2.0), documents, topics
+    return AdmixtureLaw(corpus_mean(documents), 20.0, 30.0, 50.0, 2.0), documents, topics
 
 
 def blocked(theta: np.ndarray) -> np.ndarray:
@@ -97,7 +99,7 @@ def test_rows_are_distinct_and_uniform() -> None:
     assert scipy.stats.chisquare(counts).pvalue > 1e-3
 
 
-def log_joint(law: Law, documents: Documents, topics: np.ndarray, theta: np.ndarray) -> float:
+def log_joint(law: AdmixtureLaw, documents: DocumentVectors, topics: np.ndarray, theta: np.ndarray) -> float:
     """log p(beta) + kappa1 sum_d mean_n cos, from the definition; topics need not be of length one."""
     centres = theta @ topics
     centres /= np.linalg.norm(centres, axis=-1, keepdims=True)
@@ -130,7 +132,7 @@ def test_squared_gradients_and_memory() -> None:
         each.append(np.sum((whole(one, documents, alone) - one.prior) ** 2))
     factor = (4 * documents.count) ** 2 / documents.count * (1 - 1 / 4) / (5 * 11)
     assert plain.noise == pytest.approx(factor * np.mean(each), rel=1e-9)
-    memory = Memory.empty(documents.count, topics)
+    memory = empty_memory(documents.count, topics)
     first = slope(law, topics, documents, view, draws, documents.count, memory)
     some = look(topics, documents, rows[:6])
     again = slope(law, topics, documents, some, blocked(theta[:6]), documents.count, memory)
@@ -277,7 +279,7 @@ def test_annealed_density_is_exact_and_the_published_one_is_biased() -> None:
     topics = unit_rows(rng.standard_normal((3, 6)))
     vector = unit_rows((np.array([0.8, 0.15, 0.05]) @ topics + 0.02 * rng.standard_normal(6))[None])
     documents = read_documents(np.repeat(vector, 256, axis=0), "unit", np.dtype("float64"))
-    law = Law(unit_rows(topics.sum(axis=0)[None])[0], 10.0, 10.0, 200.0, 2.0)
+    law = AdmixtureLaw(unit_rows(topics.sum(axis=0)[None])[0], 10.0, 10.0, 200.0, 2.0)
     n = 500
     u, w = (np.stack(np.meshgrid(np.arange(n) + 0.5, np.arange(n) + 0.5)) / n).reshape(2, -1)
     theta = np.stack([u, (1 - u) * w, (1 - u) * (1 - w)], axis=1)
@@ -295,7 +297,7 @@ def test_annealed_density_is_exact_and_the_published_one_is_biased() -> None:
 def test_the_gap_of_the_annealed_density_is_measured() -> None:
     """Bounds from both sides meet as the ladder grows."""
     topics = unit_rows(np.random.default_rng(0).standard_normal((3, 6)))
-    law = Law(unit_rows(topics.sum(axis=0)[None])[0], 10.0, 10.0, 200.0, 2.0)
+    law = AdmixtureLaw(unit_rows(topics.sum(axis=0)[None])[0], 10.0, 10.0, 200.0, 2.0)
     (coarse, _), (fine, error) = (annealed_gap(law, topics, num_temperatures=n) for n in (15, 300))
     assert -4 * error < fine < 0.5 < coarse
 

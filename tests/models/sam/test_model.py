@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import sys
@@ -16,19 +17,22 @@ import scipy.sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from orthodrome import SAM
-from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
+from orthodrome.errors import BadInput, CheckpointError, Diverged, OrthodromeWarning
 from orthodrome.kernels.computing import computing
+from orthodrome.models.sam.chain_settings import ChainSettings, settings_of
+from orthodrome.models.sam.chains import all_topics, history
 from orthodrome.models.sam.defaults import estimated_concentrations, published_concentrations
-from orthodrome.models.sam.documents import Documents, corpus_mean, read_documents
+from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import draw_around
-from orthodrome.models.sam.exact import ExactChain
-from orthodrome.models.sam.law import Law, unit_rows
-from orthodrome.models.sam.plan import Plan, plan_of
+from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
+from orthodrome.models.sam.methods import sampler_of
 from orthodrome.models.sam.proportions import Sweep
+from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
 from orthodrome.models.sam.settings import METHODS
-from orthodrome.models.sam.stochastic import Chain
+from orthodrome.models.sam.stochastic import StochasticTopics
 
 SMALL: dict[str, Any] = {"dtype": "float64", "n_jobs": 1, "random_state": 0}
+QUICK: dict[str, Any] = {"num_warmup": 2, "num_draws": 1, "thin": 1, "num_steps": 1, **SMALL}
 WORDS, TOPICS, NUM_DOCUMENTS = 20, 3, 8
 
 
@@ -39,12 +43,12 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def small_law() -> Law:
+def small_law() -> AdmixtureLaw:
     mean = unit_rows(np.random.default_rng(0).random((1, WORDS)))[0]
-    return Law(mean, 30.0, 20.0, 60.0, 2.0)
+    return AdmixtureLaw(mean, 30.0, 20.0, 60.0, 2.0)
 
 
-def joint_draw(law: Law, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Documents]:
+def joint_draw(law: AdmixtureLaw, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, DocumentVectors]:
     """Topics, proportions and documents from the model."""
     centre = draw_around(law.mean[None], law.corpus_concentration, rng)[0]
     topics = draw_around(np.tile(centre, (TOPICS, 1)), law.topic_concentration, rng)
@@ -53,7 +57,7 @@ def joint_draw(law: Law, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
     return topics, theta, read_documents(unit_rows(rows), "unit", np.dtype("float64"))
 
 
-def summaries(law: Law, topics: np.ndarray, theta: np.ndarray, documents: Documents) -> np.ndarray:
+def summaries(law: AdmixtureLaw, topics: np.ndarray, theta: np.ndarray, documents: DocumentVectors) -> np.ndarray:
     """What the joint test compares: lengths, angles, proportions, and how they meet the documents."""
     means, table = unit_rows(theta @ topics), documents.table().toarray()
     angles = (topics @ topics.T)[np.triu_indices(TOPICS, 1)]
@@ -62,7 +66,7 @@ def summaries(law: Law, topics: np.ndarray, theta: np.ndarray, documents: Docume
 
 
 def stay_in_the_joint(
-    law: Law, wrong: Law, method: str, repeats: int, num_draws: int, space: str = "sphere"
+    law: AdmixtureLaw, wrong: AdmixtureLaw, method: str, repeats: int, num_draws: int, space: str = "sphere"
 ) -> np.ndarray:
     """z of the change of each summary when exact joint draws are moved by the sampler of `wrong`."""
     rng = np.random.default_rng(1)
@@ -71,13 +75,12 @@ def stay_in_the_joint(
         topics, theta, documents = joint_draw(law, rng)
         settings = {"step_size": 0.04, "num_steps": 5, "proportion_warmup": 0, "proportion_steps": 5, **SMALL}
         settings |= {"proportion_space": space}
-        chain = ExactChain(SAM(TOPICS, method=method, **settings), wrong, documents, r, NUM_DOCUMENTS)
-        state = chain.begin(topics)
-        state.proportions = theta.copy()
-        state.numbers["log_proportion_step"] = math.log(0.05 if space == "flat" else 0.1)
-        for _ in range(num_draws):
-            chain.draw(state, 0.0)
-        after = summaries(law, state.position, state.proportions, documents)
+        sampler: Any = sampler_of(SAM(TOPICS, method=method, **settings), wrong, documents)
+        step = math.log(0.05 if space == "flat" else 0.1)
+        state = sampler.begin(topics, r)._replace(proportions=theta.copy(), log_proportion_step=step)
+        for i in range(num_draws):
+            state, _ = sampler.move(r * num_draws + i, state, 0.0)
+        after = summaries(law, state.topics, state.proportions, documents)
         changes.append(after - summaries(law, topics, theta, documents))
     moved = np.array(changes)
     return moved.mean(axis=0) / (moved.std(axis=0) / math.sqrt(repeats))
@@ -106,10 +109,10 @@ def test_the_joint_test_sees_another_law(name: str, factor: float) -> None:
     assert np.any(np.abs(stay_in_the_joint(law, wrong, "gmc-bgibbs", repeats=120, num_draws=4)) > 4)
 
 
-def thermostat_bias(law: Law, step_size: float, repeats: int = 80) -> tuple[float, float]:
+def thermostat_bias(law: AdmixtureLaw, step_size: float, repeats: int = 80) -> tuple[float, float]:
     """How far gSGNHT moves the mean angle between topics away from the law, after a time of 5, and its error."""
     rng, changes = np.random.default_rng(1), []
-    plan = Plan(
+    settings = ChainSettings(
         batch_size=NUM_DOCUMENTS,
         num_steps=5,
         step_size=step_size,
@@ -125,11 +128,11 @@ def thermostat_bias(law: Law, step_size: float, repeats: int = 80) -> tuple[floa
     )
     for r in range(repeats):
         topics, theta, documents = joint_draw(law, rng)
-        chain = Chain(law, documents, plan, r)
-        state = chain.begin(topics)
-        for _ in range(round(1 / step_size)):
-            chain.draw(state, 0.0)
-        before, after = (summaries(law, x, theta, documents)[1] for x in (topics, state.position))
+        sampler = StochasticTopics(TopicProblem(documents, law, TOPICS, 0, NUM_DOCUMENTS, "float64"), settings)
+        state = sampler.begin(topics, r)
+        for i in range(round(1 / step_size)):
+            state, _ = sampler.move(1000 * r + i, state, 0.0)
+        before, after = (summaries(law, x, theta, documents)[1] for x in (topics, state.topics))
         changes.append(after - before)
     return float(np.mean(changes)), float(np.std(changes) / math.sqrt(repeats))
 
@@ -175,7 +178,10 @@ def test_planted_topics_are_recovered(fitted: SAM) -> None:
     assert recovered(fitted, planted(200)[0]) > 0.97
     assert 0.9 < fitted.temperature_ < 1.1
     assert 0.6 < fitted.acceptance_ < 0.95
-    assert fitted.draws_.shape == (20, 3, 60)
+    assert dict(fitted.draws_["posterior"].sizes) == {"chain": 1, "draw": 20, "topic": 3, "word": 60}
+    assert fitted.draws_["posterior"]["topics"].dims == ("chain", "draw", "topic", "word")
+    assert fitted.draws_["warmup_sample_stats"]["temperature"].shape == (1, 60)
+    assert "warmup_posterior" not in fitted.draws_
     np.testing.assert_allclose(np.linalg.norm(fitted.components_, axis=1), 1, atol=1e-6)
 
 
@@ -222,33 +228,93 @@ def test_published_settings_are_hot() -> None:
         assert model.temperature_ > 3
 
 
+class Killed(Exception):
+    """A kill in the middle of a run."""
+
+
 @pytest.mark.parametrize("method", ["gsgnht", "gmc-bgibbs", "stovi"])
 def test_a_killed_run_goes_on_to_the_same_numbers(method: str, tmp_path: Path, monkeypatch: Any) -> None:
-    from orthodrome.models.sam import run as sam_run
-
+    """In the warm-up and in the draws; with two chains, of which the first is ahead when the kill comes."""
     x = planted(60)[1]
     settings = {"method": method, "num_warmup": 4, "num_draws": 4, "thin": 2, "num_steps": 2, "batch_size": 20, **SMALL}
+    settings["num_chains"] = 2
     whole = SAM(3, **settings).fit(x, held_out=x[:20])
-    once, count = sam_run.Run.once, [0]
+    transition, count = TopicSampler.transition, [0]
 
-    def killed(run: Any) -> Any:
+    def killed(sampler: Any, *args: Any) -> Any:
         count[0] += 1
-        if count[0] == 9:
-            raise KeyboardInterrupt
-        return once(run)
+        if count[0] in (6, 19):
+            raise Killed
+        return transition(sampler, *args)
 
-    monkeypatch.setattr(sam_run.Run, "once", killed)
-    with pytest.raises(KeyboardInterrupt):
-        SAM(3, **settings).fit(x, checkpoint=tmp_path, checkpoint_every=0.0, held_out=x[:20])
-    monkeypatch.setattr(sam_run.Run, "once", once)
+    monkeypatch.setattr(TopicSampler, "transition", killed)
+    for _ in range(2):
+        with pytest.raises(Killed):
+            SAM(3, **settings).fit(x, checkpoint=tmp_path, checkpoint_every=0.0, held_out=x[:20])
+    monkeypatch.setattr(TopicSampler, "transition", transition)
     again = SAM.resume(tmp_path, x, held_out=x[:20])
-    np.testing.assert_array_equal(again.draws_, whole.draws_)
-    for name in ("cosine", "log_perplexity", "log_perplexity_at"):
-        np.testing.assert_array_equal(again.trace_[name], whole.trace_[name])
-    with pytest.raises(CheckpointError, match="thin"):
-        SAM(3, **{**settings, "thin": 3}).fit(x, checkpoint=tmp_path)
-    with pytest.raises(CheckpointError, match="data"):
-        SAM(3, **settings).fit(x[:50], checkpoint=tmp_path)
+    np.testing.assert_array_equal(all_topics(again.draws_), all_topics(whole.draws_))
+    for name in ("cosine", "log_perplexity"):
+        for one, other in zip(history(again.draws_, name, 2), history(whole.draws_, name, 2), strict=True):
+            np.testing.assert_array_equal(one, other)
+    with pytest.raises(CheckpointError, match="thin 2 then, 3 now"):
+        SAM(3, **{**settings, "thin": 3}).fit(x, checkpoint=tmp_path, held_out=x[:20])
+    with pytest.raises(CheckpointError, match="data differ"):
+        SAM(3, **settings).fit(x[:50], checkpoint=tmp_path, held_out=x[:20])
+    with pytest.raises(CheckpointError, match="held_out True then, False now"):
+        SAM(3, **settings).fit(x, checkpoint=tmp_path)
+
+
+def test_a_random_seed_is_taken_from_the_checkpoint(tmp_path: Path) -> None:
+    x, settings = planted(40)[1], {**QUICK, "random_state": None}
+    first = SAM(3, **settings).fit(x, checkpoint=tmp_path)
+    again = SAM(3, **settings).fit(x, checkpoint=tmp_path)
+    assert again.seed_ == first.seed_
+    np.testing.assert_array_equal(all_topics(again.draws_), all_topics(first.draws_))
+
+
+def test_old_checkpoints_are_refused_with_their_version(tmp_path: Path) -> None:
+    """What versions before the common format wrote: settings.json beside a commit without a format."""
+    (tmp_path / "settings.json").write_text(json.dumps({"identity": {"versions": {"orthodrome": "0.0.7"}}}))
+    (tmp_path / "commit.json").write_text(json.dumps({"number": 1, "done": 5, "kept": 0, "seconds": {}}))
+    x = planted(40)[1]
+    for go in (lambda: SAM.resume(tmp_path, x), lambda: SAM(3, **QUICK).fit(x, checkpoint=tmp_path)):
+        with pytest.raises(CheckpointError, match=r"written by orthodrome 0\.0\.7.*choose another folder") as caught:
+            go()
+        assert "\n" not in str(caught.value)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="holds no run of a model"):
+        SAM.resume(tmp_path, planted(40)[1])
+
+
+def test_topics_of_all_chains_have_one_numbering() -> None:
+    """From different starts the chains number the topics differently; their draws are put in one order."""
+    topics, x = planted(120)
+    settings = {"num_warmup": 60, "num_draws": 6, "thin": 2, "doc_topic_prior": 1.0, "batch_size": 40, "num_chains": 3}
+    model = SAM(3, **settings, **SMALL).fit(x)
+    means = np.asarray(model.draws_["posterior"]["topics"].mean("draw"))
+    places = [(mean @ topics.T).argmax(axis=1).tolist() for mean in means]
+    assert places[0] == places[1] == places[2] and sorted(places[0]) == [0, 1, 2]
+    assert recovered(model, topics) > 0.97
+    assert not np.allclose(means[0], means[1], atol=1e-6), "the chains are not copies of each other"
+
+
+def test_words_label_the_draws() -> None:
+    x = planted(40)[1]
+    words = [f"w{i}" for i in range(60)]
+    model = SAM(3, **QUICK).fit(x, vocabulary=words)
+    assert model.draws_["posterior"]["topics"].sel(word="w7").shape == (1, 1, 3)
+    with pytest.raises(BadInput, match="the vocabulary has 59 words"):
+        SAM(3, **QUICK).fit(x, vocabulary=words[:-1])
+
+
+def test_a_chain_that_is_not_finite_is_named() -> None:
+    """A step size that is far too large: `Diverged`, with what was drawn before."""
+    x = planted(40)[1]
+    with np.errstate(all="ignore"), pytest.raises(Diverged, match="not finite"):
+        SAM(3, step_size=1e200, friction=1.0, num_warmup=0, num_draws=5, thin=1, **SMALL).fit(x)
 
 
 def test_streams_of_documents() -> None:
@@ -265,11 +331,10 @@ def test_cost_does_not_depend_on_the_number_of_documents() -> None:
     for copies in (1, 20):
         documents = read_documents(scipy.sparse.vstack([x] * copies), "unit", np.dtype("float64"))
         model = SAM(3, batch_size=20, num_steps=2, **SMALL)
-        chain = Chain(
-            Law(corpus_mean(documents), 60.0, 60.0, 100.0, 2.0), documents, plan_of(model, documents.count), 1
-        )
-        state = chain.begin(planted(50)[0])
-        chain.draw(state, 1.0)
+        law = AdmixtureLaw(corpus_mean(documents), 60.0, 60.0, 100.0, 2.0)
+        problem = TopicProblem(documents, law, 3, 0, documents.count, "float64")
+        sampler = StochasticTopics(problem, settings_of(model, documents.count))
+        state, _ = sampler.move(1, sampler.begin(planted(50)[0], 0), 1.0)
         assert state.proportions.shape == (50 * copies, 3)
         assert np.isfinite(state.proportions[:, 0]).sum() <= 22 * 20  # 20 looks and 2 steps
 
@@ -284,6 +349,7 @@ def test_bad_input() -> None:
     with pytest.raises(BadInput, match="negative counts"):
         SAM(3, rows="counts", **SMALL).fit(-np.ones((3, 4)))
     wrong = [("method", "lda"), ("n_components", 0), ("step_size", -1.0), ("doc_topic_prior", 0.0), ("batch_size", 0)]
+    wrong += [("num_chains", 0)]
     wrong += [
         ("published", "reuters"),
         ("num_warmup", -1),
@@ -293,10 +359,9 @@ def test_bad_input() -> None:
     for name, value in wrong:
         with pytest.raises(BadInput, match=name):
             SAM(**{"n_components": 3, **SMALL, name: value}).fit(x)
-    quick = {"num_warmup": 2, "num_draws": 1, "thin": 1, "num_steps": 1, **SMALL}
     with pytest.warns(OrthodromeWarning, match="more than the 4 words"):
-        SAM(5, rows="normalize", **quick).fit(np.abs(x[:, :4]))
-    huge = SAM(3, corpus_concentration=1e9, topic_concentration=1e12, document_concentration=1e10, **quick).fit(x)
+        SAM(5, rows="normalize", **QUICK).fit(np.abs(x[:, :4]))
+    huge = SAM(3, corpus_concentration=1e9, topic_concentration=1e12, document_concentration=1e10, **QUICK).fit(x)
     assert np.isfinite(huge.components_).all()
 
 
@@ -316,10 +381,11 @@ def test_the_log_perplexity_is_watched() -> None:
     """From warm-up on; of documents like these it falls, of others it stays higher."""
     x, settings = planted(150)[1], {"num_warmup": 40, "num_draws": 5, "thin": 2, "num_steps": 5, "batch_size": 40}
     other = x[:, np.random.default_rng(0).permutation(60)]
-    mine, others = (SAM(3, **settings, **SMALL).fit(x, held_out=rows).trace_ for rows in (x, other))
-    values = mine["log_perplexity"]
-    assert 25 <= len(values) == len(mine["log_perplexity_at"]) and mine["log_perplexity_at"][-1] == 50
-    assert values[-1] < values[0] - 1 and values[-1] < others["log_perplexity"][-1] - 10
+    fits = [SAM(3, **settings, **SMALL).fit(x, held_out=rows) for rows in (x, other)]
+    (at, mine), (_, others) = (history(model.draws_, "log_perplexity", 2) for model in fits)
+    assert at.tolist() == [*range(1, 41), 42, 44, 46, 48, 50] and mine.shape == (1, 45)
+    assert len(np.unique(mine[np.isfinite(mine)])) == 25 and np.isnan(mine[0, 0]) and np.isfinite(mine[0, 1])
+    assert mine[0, -1] < mine[0, 1] - 1 and mine[0, -1] < others[0, -1] - 10
 
 
 def test_concentrations_are_estimated_from_the_documents() -> None:
@@ -343,17 +409,16 @@ MANY_DOCUMENTS = """
 import resource, sys, time
 from benchmarks.sam import made_up
 from orthodrome.models.sam import SAM
-from orthodrome.models.computing import computing
-from orthodrome.models.sam_run import engine_of
+from orthodrome.kernels.computing import computing
+from orthodrome.models.sam.methods import sampler_of
 model = SAM(50, rows="normalize", random_state=0, n_jobs=1, batch_size=100)
-documents = model._begin(made_up(int(sys.argv[1]), 3000))
+documents = model.prepare(made_up(int(sys.argv[1]), 3000))
 with computing(1):
-    engine = engine_of(model, model.law_, documents, model.seed_)
-    state = engine.begin(model._first_topics(documents))
-    engine.draw(state, 0.5)
+    sampler = sampler_of(model, model.law_, documents)
+    state, _ = sampler.move(1, sampler.begin(sampler.first_topics(0), 0), 0.5)
     began = time.process_time()
-    for _ in range(15):
-        engine.draw(state, 0.5)
+    for i in range(15):
+        state, _ = sampler.move(2 + i, state, 0.5)
 print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 """
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from orthodrome.errors import BadInput
 from orthodrome.jobs.topics import show as screen
-from orthodrome.jobs.topics.inputs import Documents, load_documents, read_documents, save_documents
+from orthodrome.jobs.topics.inputs import TopicCorpus, load_documents, read_documents, save_documents
 from orthodrome.jobs.topics.job import Job, load_job, make_folder, refuse_occupied, save_job
 from orthodrome.jobs.topics.model import learn
 from orthodrome.jobs.topics.outputs import write_figures, write_tables
@@ -45,7 +45,7 @@ def resume(folder: Path, console: Console, progress: bool = True) -> Result:
     return finish(load_job(folder), load_documents(folder), folder, console, progress)
 
 
-def finish(job: Job, documents: Documents, folder: Path, console: Console, progress: bool) -> Result:
+def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, progress: bool) -> Result:
     """Draw what is not drawn yet; write and show."""
     result = learn(job, documents, folder / "state", progress)
     write_tables(result, documents, folder, job.num_top_words)

@@ -21,7 +21,7 @@ from orthodrome.storage import files
 TOLERANCE = 1e-3
 
 
-class Documents(NamedTuple):
+class TopicCorpus(NamedTuple):
     """vectors: unit rows; training: true where the topics are learnt from them; names of columns and rows."""
 
     vectors: scipy.sparse.csr_array
@@ -30,7 +30,7 @@ class Documents(NamedTuple):
     names: tuple[str, ...]
 
 
-def read_documents(job: Job) -> Documents:
+def read_documents(job: Job) -> TopicCorpus:
     """The documents of a job."""
     corpus = read(job)
     if is_counted(corpus):
@@ -39,7 +39,7 @@ def read_documents(job: Job) -> Documents:
     else:
         vectors = directions(corpus, job)
     check_size(vectors, job)
-    return Documents(vectors, split(vectors.shape[0], job), corpus.vocabulary, corpus.names)
+    return TopicCorpus(vectors, split(vectors.shape[0], job), corpus.vocabulary, corpus.names)
 
 
 def read(job: Job) -> Corpus:
@@ -101,7 +101,7 @@ def split(count: int, job: Job) -> np.ndarray:
     return training
 
 
-def save_documents(documents: Documents, folder: Path) -> None:
+def save_documents(documents: TopicCorpus, folder: Path) -> None:
     """Keep the vectors: what was read may be gone when the run is resumed."""
     vectors = documents.vectors
     arrays = {"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr}
@@ -113,7 +113,7 @@ def save_documents(documents: Documents, folder: Path) -> None:
         files.write_bytes(folder / f"{name}.txt", text.encode())
 
 
-def load_documents(folder: Path) -> Documents:
+def load_documents(folder: Path) -> TopicCorpus:
     """The vectors of a fit."""
     try:
         arrays = files.read_arrays(folder / "corpus.npz")
@@ -126,4 +126,4 @@ def load_documents(folder: Path) -> Documents:
         raise CheckpointError(
             f"the documents in {folder} cannot be read ({error}): restore them, or fit again in a new folder"
         ) from error
-    return Documents(vectors, arrays["training"], vocabulary, names)
+    return TopicCorpus(vectors, arrays["training"], vocabulary, names)

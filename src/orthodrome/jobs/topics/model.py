@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from orthodrome.jobs.topics.inputs import Documents
+from orthodrome.jobs.topics.inputs import TopicCorpus
 from orthodrome.jobs.topics.job import Job
 from orthodrome.jobs.topics.result import Result, Traces
 from orthodrome.models.sam import SAM
+from orthodrome.models.sam.chains import all_topics, history
 
 WARMUP = 0.6
 
@@ -37,16 +38,19 @@ def new_model(job: Job, progress: bool) -> SAM:
     return SAM(job.num_topics, method=job.method, progress=progress, **settings)
 
 
-def learn(job: Job, documents: Documents, state: Path, progress: bool) -> Result:
+def learn(job: Job, documents: TopicCorpus, state: Path, progress: bool) -> Result:
     """Draw the topics (or go on drawing), then the proportions of every document."""
     began = time.monotonic()
     model = new_model(job, progress)
     held_out = documents.vectors[~documents.training]
     watched = held_out if held_out.shape[0] else None
     training = documents.vectors[documents.training]
-    model.fit(training, checkpoint=state, checkpoint_every=job.checkpoint_every, held_out=watched)
+    settings = {"vocabulary": documents.vocabulary, "held_out": watched}
+    model.fit(training, checkpoint=state, checkpoint_every=job.checkpoint_every, **settings)
+    if model.draws_.attrs["interrupted"]:
+        raise KeyboardInterrupt  # what was drawn is in the checkpoint; only a whole run has a result
     proportions, deviations = model.proportions(documents.vectors)
-    spread = model.draws_.std(axis=0, dtype=np.float64)
+    spread = all_topics(model.draws_).std(axis=0, dtype=np.float64)
     numbers, traces = measure(model, held_out), run_traces(model)
     numbers["seconds"] = round(time.monotonic() - began, 1)
     return Result(model.components_, spread, model.law_.mean, proportions, deviations, traces, numbers)
@@ -64,11 +68,17 @@ def measure(model: SAM, held_out: Any) -> dict[str, float]:
 
 
 def run_traces(model: SAM) -> Traces:
-    """Of every draw of the topics: the kinetic temperature, and how near documents are to their topics."""
+    """Return the kinetic temperature, how near documents are to their topics, and the log-perplexity, of chain 0."""
     names = {"temperature": "temperature", "cosine": "cosine of documents and their topics"}
-    found = {label: model.trace_[name] for name, label in names.items() if name in model.trace_}
-    traces = {label: (np.arange(1, len(values) + 1), values) for label, values in found.items()}
-    if "log_perplexity" in model.trace_:
-        label = "log-perplexity of single draws, held-out documents"
-        traces[label] = (model.trace_["log_perplexity_at"], model.trace_["log_perplexity"])
+    found = {label: history(model.draws_, name, model.thin) for name, label in names.items()}
+    traces = {label: (trace[0], trace[1][0]) for label, trace in found.items() if trace is not None}
+    watched = history(model.draws_, "log_perplexity", model.thin)
+    if watched is not None:
+        traces["log-perplexity of single draws, held-out documents"] = measured(watched[0], watched[1][0])
     return traces
+
+
+def measured(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a statistic that is measured now and then was measured: where its value is new."""
+    new = np.isfinite(values) & np.concatenate([[True], values[1:] != values[:-1]])
+    return at[new], values[new]

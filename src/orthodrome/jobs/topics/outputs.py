@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from orthodrome.jobs.topics.inputs import Documents
+from orthodrome.jobs.topics.inputs import TopicCorpus
 from orthodrome.jobs.topics.result import Result
 
 
-def write_tables(result: Result, documents: Documents, folder: Path, num_words: int) -> None:
+def write_tables(result: Result, documents: TopicCorpus, folder: Path, num_words: int) -> None:
     """All the texts."""
     write_keys(result, documents.vocabulary, folder / "topic-keys.txt", num_words)
     bottoms = (result.bottom(topic, num_words) for topic in range(len(result.mean)))
@@ -64,7 +64,7 @@ def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_wo
                 writer.writerows([topic, side, vocabulary[word], f"{m:.5f}", f"{s:.5f}"] for word, m, s in rows)
 
 
-def write_figures(result: Result, documents: Documents, folder: Path, seed: int) -> list[Path]:
+def write_figures(result: Result, documents: TopicCorpus, folder: Path, seed: int) -> list[Path]:
     """The three figures; returns where they are."""
     from orthodrome.plots import style, topics
 

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthodrome.core.types import Reals
-from orthodrome.models.sam.documents import Documents
+from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.statistics import batch_statistics
 from orthodrome.models.sam.kernels.topics import add_documents, inner_products
-from orthodrome.models.sam.law import Law
+from orthodrome.models.sam.law import AdmixtureLaw
 from orthodrome.models.sam.proportions import gram_of
 
 
@@ -54,23 +54,24 @@ class Slope(NamedTuple):
     cosine: float
 
 
-class Memory:
+class Memory(NamedTuple):
     """What is remembered of the documents: `table` (D, K + 1), A in `linear` (K, V) and B in `square` (K, K)."""
 
-    def __init__(self, table: Reals, linear: Reals, square: Reals) -> None:
-        self.table, self.linear, self.square = table, linear, square
+    table: Reals
+    linear: Reals
+    square: Reals
 
-    @classmethod
-    def empty(cls, count: int, topics: Reals) -> Memory:
-        """Nothing seen yet."""
-        size = topics.shape[0]
-        return cls(np.zeros((count, size + 1), topics.dtype), np.zeros_like(topics), np.zeros((size, size)))
-
-    def learn(self, documents: Documents, rows: NDArray[np.int64], found: Reals, change: Reals) -> None:
-        """Replace what is remembered of these rows."""
-        self.square += _square(found) - _square(self.table[rows])
+    def learn(self, documents: DocumentVectors, rows: NDArray[np.int64], found: Reals, change: Reals) -> None:
+        """Replace what is remembered of these rows, in place."""
+        np.add(self.square, _square(found) - _square(self.table[rows]), out=self.square)
         add_documents(self.linear, documents.indptr, documents.indices, documents.values, rows, change, 1.0)
         self.table[rows] = found
+
+
+def empty_memory(count: int, topics: Reals) -> Memory:
+    """Return the memory of `count` documents, none of which has been seen."""
+    size = topics.shape[0]
+    return Memory(np.zeros((count, size + 1), topics.dtype), np.zeros_like(topics), np.zeros((size, size)))
 
 
 def _square(table: Reals) -> NDArray[np.float64]:
@@ -79,16 +80,16 @@ def _square(table: Reals) -> NDArray[np.float64]:
     return (weights * table[:, -1:]).T @ weights
 
 
-def look(topics: Reals, documents: Documents, rows: NDArray[np.int64]) -> View:
+def look(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64]) -> View:
     """Inner products with the batch."""
     b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
     return View(rows, b, gram_of(topics))
 
 
 def slope(
-    law: Law,
+    law: AdmixtureLaw,
     topics: Reals,
-    documents: Documents,
+    documents: DocumentVectors,
     view: View,
     draws: Reals,
     total: int,
@@ -113,7 +114,7 @@ def slope(
     return Slope(dense, change, scale, law.prior_gradient(topics), noise, curvature, cosine)
 
 
-def whole(found: Slope, documents: Documents, view: View) -> Reals:
+def whole(found: Slope, documents: DocumentVectors, view: View) -> Reals:
     """The gradient of the log density as one array."""
     gradient = found.dense.copy()
     sparse = (documents.indptr, documents.indices, documents.values, view.rows)

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse
 
 from orthodrome.kernels.bessel import concentration_of
-from orthodrome.models.sam.documents import Documents, corpus_mean
-from orthodrome.models.sam.law import Law, Reals, unit_rows
+from orthodrome.models.sam.documents import DocumentVectors, corpus_mean
+from orthodrome.models.sam.law import AdmixtureLaw, Reals, unit_rows
 from orthodrome.models.sam.proportions import first_guess
 
 DOC_TOPIC_PRIOR, PUBLISHED_PRIOR = 1.0, 10.0
@@ -27,7 +27,7 @@ LEAST, MOST = 0.02, 0.9999
 """Cosines beyond are taken for these: concentrations stay finite and positive."""
 
 
-def law_of(model: Any, documents: Documents) -> Law:
+def law_of(model: Any, documents: DocumentVectors) -> AdmixtureLaw:
     """The hyper-parameters of a model: those given, the rest from the documents, or as published."""
     given = (model.corpus_concentration, model.topic_concentration, model.document_concentration)
     if model.published:
@@ -37,7 +37,7 @@ def law_of(model: Any, documents: Documents) -> Law:
     kappa0, sigma, kappa1 = (float(b if a is None else a) for a, b in zip(given, default, strict=True))
     usual = PUBLISHED_PRIOR if model.published else DOC_TOPIC_PRIOR
     alpha = usual if model.doc_topic_prior is None else float(model.doc_topic_prior)
-    return Law(corpus_mean(documents), kappa0, sigma, kappa1, alpha)
+    return AdmixtureLaw(corpus_mean(documents), kappa0, sigma, kappa1, alpha)
 
 
 def published_concentrations(num_words: int) -> tuple[float, float, float]:
@@ -45,7 +45,7 @@ def published_concentrations(num_words: int) -> tuple[float, float, float]:
     return 2.0 * num_words, 2.0 * num_words, 6.0 * num_words
 
 
-def estimated_concentrations(documents: Documents, num_topics: int) -> tuple[float, float, float]:
+def estimated_concentrations(documents: DocumentVectors, num_topics: int) -> tuple[float, float, float]:
     """kappa0, sigma, kappa1 from the documents; always the same for the same ones."""
     rng = np.random.default_rng(0)
     order = rng.permutation(documents.count)[:SAMPLE]

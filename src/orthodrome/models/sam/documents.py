@@ -5,27 +5,27 @@ Kernels index the three arrays of the compressed rows directly; `corpus_mean` is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput
 
 TOLERANCE = 1e-3
 """How far from 1 the length of a row may be."""
 
 
-@dataclass(frozen=True)
-class Documents:
+@pytree
+class DocumentVectors:
     """Compressed sparse rows of length one."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     values: NDArray[np.floating]
-    num_words: int
+    num_words: int = static()
 
     @property
     def count(self) -> int:
@@ -55,7 +55,7 @@ class Documents:
         return sums[self.indptr[1:]] - sums[self.indptr[:-1]]
 
 
-def read_documents(x: Any, rows: str, dtype: np.dtype) -> Documents:
+def read_documents(x: Any, rows: str, dtype: np.dtype) -> DocumentVectors:
     """The table as unit rows: as they are (`unit`), divided by their length (`normalize`), or tf-idf of counts."""
     table = scipy.sparse.csr_matrix(x, dtype=np.float64, copy=rows != "unit")
     table.sum_duplicates()
@@ -75,14 +75,18 @@ def read_documents(x: Any, rows: str, dtype: np.dtype) -> Documents:
             "SAM(rows='normalize') to divide rows by their length, or rows='counts' to make tf-idf of counts"
         )
     values = table.data / np.repeat(lengths, np.diff(table.indptr))
-    return Documents(table.indptr.astype(np.int64), table.indices.astype(np.int32), values.astype(dtype), x.shape[1])
+    return DocumentVectors(
+        table.indptr.astype(np.int64), table.indices.astype(np.int32), values.astype(dtype), x.shape[1]
+    )
 
 
-def some_rows(documents: Documents, count: int) -> Documents:
+def some_rows(documents: DocumentVectors, count: int) -> DocumentVectors:
     """Evenly spaced rows, at most `count`."""
     rows = np.unique(np.linspace(0, documents.count - 1, min(count, documents.count)).astype(int))
     table = documents.table()[rows]
-    return Documents(table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, documents.num_words)
+    return DocumentVectors(
+        table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, documents.num_words
+    )
 
 
 def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
@@ -95,7 +99,7 @@ def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matri
     return weighted
 
 
-def corpus_mean(documents: Documents) -> NDArray[np.float64]:
+def corpus_mean(documents: DocumentVectors) -> NDArray[np.float64]:
     """m: the normalised mean of the rows."""
     total = np.bincount(documents.indices, documents.values, minlength=documents.num_words)
     length = float(np.sqrt(total @ total))

@@ -19,16 +19,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from orthodrome.models.sam.documents import Documents
+from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import inner_products
-from orthodrome.models.sam.law import Law, Reals
+from orthodrome.models.sam.law import AdmixtureLaw, Reals
 from orthodrome.models.sam.proportions import Sweep, draw_proportions, gram_of
 
 NUM_TEMPERATURES, NUM_PARTICLES, PILOT = 300, 2, 64
 TARGET = 0.8
 
 
-def log_perplexity(law: Law, documents: Documents, topics: Reals, num_draws: int = 200, seed: int = 0) -> float:
+def log_perplexity(
+    law: AdmixtureLaw, documents: DocumentVectors, topics: Reals, num_draws: int = 200, seed: int = 0
+) -> float:
     """As published; topics: (M, K, V)."""
     rng = np.random.default_rng(seed)
     theta = rng.dirichlet(np.full(topics.shape[1], law.doc_topic_prior), num_draws)
@@ -43,8 +45,8 @@ def log_perplexity(law: Law, documents: Documents, topics: Reals, num_draws: int
 
 
 def annealed_log_density(
-    law: Law,
-    documents: Documents,
+    law: AdmixtureLaw,
+    documents: DocumentVectors,
     topics: Reals,
     *,
     num_temperatures: int = NUM_TEMPERATURES,
@@ -60,7 +62,7 @@ def annealed_log_density(
 
 
 def annealed_weights(
-    law: Law, documents: Documents, topics: Reals, num_temperatures: int, num_particles: int, seed: int
+    law: AdmixtureLaw, documents: DocumentVectors, topics: Reals, num_temperatures: int, num_particles: int, seed: int
 ) -> NDArray[np.float64]:
     """The log weights, (D, particles)."""
     rows, size = np.repeat(np.arange(documents.count), num_particles), topics.shape[0]
@@ -87,7 +89,7 @@ def cosine(gram: Reals, b: Reals, theta: Reals) -> NDArray[np.float64]:
 
 
 def anneal(
-    law: Law, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int
+    law: AdmixtureLaw, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int
 ) -> tuple[NDArray[np.float64], Reals]:
     """Log weights and last proportions of one pass up (or down) the ladder; steps: of the moves at ladder[1:]."""
     weights, items = np.zeros(len(b)), np.arange(len(b), dtype=np.uint64)
@@ -99,7 +101,9 @@ def anneal(
     return weights, theta
 
 
-def anneal_down(law: Law, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int) -> Reals:
+def anneal_down(
+    law: AdmixtureLaw, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int
+) -> Reals:
     """The same path backwards from posterior draws: log weights that are too high on average, not too low."""
     weights, items = np.zeros(len(b)), np.arange(len(b), dtype=np.uint64)
     sweep = Sweep(1, 0, 5, False)
@@ -111,7 +115,12 @@ def anneal_down(law: Law, gram: Reals, b: Reals, theta: Reals, ladder: Reals, st
 
 
 def annealed_gap(
-    law: Law, topics: Reals, *, num_documents: int = 64, num_temperatures: int = NUM_TEMPERATURES, seed: int = 0
+    law: AdmixtureLaw,
+    topics: Reals,
+    *,
+    num_documents: int = 64,
+    num_temperatures: int = NUM_TEMPERATURES,
+    seed: int = 0,
 ) -> tuple[float, float]:
     """How far the annealed log density can be off: the mean of upper - lower bound, and its standard error.
 
@@ -150,7 +159,9 @@ def draw_around(centres: Reals, concentration: float, rng: np.random.Generator) 
     return along[:, None] * centres + np.sqrt(1 - along**2)[:, None] * side
 
 
-def pilot_steps(law: Law, gram: Reals, b: Reals, ladder: Reals, rng: np.random.Generator) -> NDArray[np.float64]:
+def pilot_steps(
+    law: AdmixtureLaw, gram: Reals, b: Reals, ladder: Reals, rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Step sizes for the rungs, from a few documents, so that the moves of the rest depend on nothing random."""
     size = b.shape[1]
     theta = rng.dirichlet(np.full(size, law.doc_topic_prior), len(b)).astype(b.dtype)

@@ -17,109 +17,129 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthodrome.kernels.timing import Timed
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
+from orthodrome.kernels.timing import timed
 from orthodrome.models.sam.batch import look, slope, whole
-from orthodrome.models.sam.documents import Documents
+from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import flow, normals_like
-from orthodrome.models.sam.law import Law, Reals
-from orthodrome.models.sam.proportions import Sweep, draw_proportions, first_guess
-from orthodrome.models.sam.state import State
+from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess
+from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.state import ExactState
 
 TARGET = 0.8
+"""The acceptance of the proportions' moves and of the topics' that the warm-up aims at."""
+STREAM, TEST = 0, 1 << 40
+"""The numbers of the streams of a transition: that of the moves, and that of the Metropolis test."""
 
 
-class ExactReport(NamedTuple):
+class ExactInfo(NamedTuple):
     """What one topic draw did; acceptance is that of the proportions, acceptance_rate that of the topics."""
 
     acceptance_rate: float
     acceptance: float
     cosine: float
     step_size: float
+    proportion_step: float
+    log_perplexity: float | None = None
 
 
-class ExactChain(Timed):
-    """One chain of bGibbs or apprMH."""
+@pytree
+class ExactTopics(TopicSampler):
+    """Topics by bGibbs (one draw of the proportions in the sweep) or apprMH (several).
 
-    def __init__(self, model: Any, law: Law, documents: Documents, seed: int, total: int) -> None:
-        super().__init__()
-        self.law, self.seed, self.num_steps, self.given_step = law, seed, model.num_steps, model.step_size
-        self.documents = replace(documents, values=documents.values.astype(np.float64))
-        self.rows = np.arange(documents.count)
-        kept = 1 if model.method == "gmc-bgibbs" else model.proportion_draws
-        warmup = model.proportion_warmup
-        self.sweep = Sweep(warmup, kept, model.proportion_steps, model.proportion_space == "flat")
+    num_steps: leapfrogs of the topics; given_step: their step size, None for one that warm-up finds
+    """
 
-    def exchange(self, documents: Documents, total: int) -> None:
-        """Other documents from now on; their proportions begin anew."""
-        self.documents = replace(documents, values=documents.values.astype(np.float64))
-        self.rows = np.arange(documents.count)
+    problem: TopicProblem
+    sweep: Sweep = static()
+    num_steps: int = static()
+    given_step: float | None = static(default=None)
 
-    def proportion_step(self, state: State) -> float:
-        """The step size of the proportions' moves."""
-        return math.exp(state.numbers["log_proportion_step"])
-
-    def begin(self, topics: Reals) -> State:
-        """At these topics; proportions by least squares."""
-        topics = topics.astype(np.float64)
-        view = look(topics, self.documents, self.rows)
-        count, law = topics.shape[0], self.law
+    def begin(self, topics: Reals, seed: int) -> ExactState:
+        """Return the state at these topics; proportions by least squares."""
+        topics, law, count = topics.astype(np.float64), self.problem.law, topics.shape[0]
         first = 0.5 / math.sqrt(4 * law.doc_topic_prior * count + law.document_concentration)
         first = 2 * first / math.sqrt(count) if self.sweep.flat else first
-        state = State(topics, np.zeros_like(topics), first_guess(view.gram, view.b))
-        curvature = law.document_concentration * self.documents.count / count + law.topic_concentration
+        curvature = law.document_concentration * self.problem.data.count / count + law.topic_concentration
         step = 0.5 / math.sqrt(curvature) if self.given_step is None else self.given_step
-        state.numbers = {"count": 0, "log_proportion_step": math.log(first), "log_step": math.log(step)}
-        return state
+        return ExactState(topics, self._no_proportions(count), math.log(first), math.log(step))
 
-    def draw(self, state: State, tune: float) -> ExactReport:
-        """The proportions given the topics, then the topics given the proportions."""
-        step, numbers = int(state.numbers["count"]), state.numbers
-        if len(state.proportions) != self.documents.count:
-            view = look(state.position, self.documents, self.rows)
-            state.proportions = first_guess(view.gram, view.b)
-        draws, acceptance = self._proportions(state, step)
-        chance, cosine = self._move(state, draws, step)
-        numbers["count"] += 1
-        if tune > 0:
-            rate = max((1 + step / 10) ** -0.6, 0.05)
-            numbers["log_proportion_step"] = min(numbers["log_proportion_step"] + rate * (acceptance - TARGET), 0.0)
-            if self.given_step is None:
-                numbers["log_step"] += rate * (chance - TARGET)
-        return ExactReport(chance, acceptance, cosine, math.exp(numbers["log_step"]))
+    def with_documents(self, data: DocumentVectors, total: int, state: ExactState) -> tuple[ExactTopics, ExactState]:
+        """Return the same chain with other documents, whose proportions begin anew."""
+        other = replace(self, problem=replace(self.problem, data=in_float64(data), total=total))
+        return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
 
-    def _proportions(self, state: State, step: int) -> tuple[Reals, float]:
-        view = self.timed("gradient", look, state.position, self.documents, self.rows)
-        law, items = self.law, self.rows.astype(np.uint64)
-        settings = (law.document_concentration, law.doc_topic_prior, self.proportion_step(state), self.sweep)
-        start = state.proportions
-        drawn = self.timed("proportions", draw_proportions, view.gram, view.b, start, *settings, self.seed, step, items)
-        state.proportions = drawn.last
-        return drawn.draws, float(drawn.acceptance.mean())
+    def move(self, seed: int, state: ExactState, left: float) -> tuple[ExactState, ExactInfo]:
+        """Draw the proportions given the topics, then the topics given the proportions."""
+        drawn = self._proportions(state, seed)
+        state = state._replace(proportions=drawn.last)
+        state, chance, cosine = self._moved_topics(state, drawn.draws, seed)
+        acceptance = float(drawn.acceptance.mean())
+        if left > 0:
+            state = self._tuned(state, acceptance, chance)
+        steps = math.exp(state.log_step), math.exp(state.log_proportion_step)
+        return state, ExactInfo(chance, acceptance, cosine, *steps)
+
+    def _tuned(self, state: ExactState, acceptance: float, chance: float) -> ExactState:
+        rate = max((1 + int(state.taken) / 10) ** -0.6, 0.05)
+        state = state._replace(log_proportion_step=min(state.log_proportion_step + rate * (acceptance - TARGET), 0.0))
+        moved = state.log_step + rate * (chance - TARGET)
+        return state._replace(log_step=moved) if self.given_step is None else state
+
+    @property
+    def _rows(self) -> NDArray[np.int64]:
+        return np.arange(self.problem.data.count)
+
+    def _no_proportions(self, num_topics: int) -> Reals:
+        return np.full((self.problem.data.count, num_topics), np.nan)
+
+    def _proportions(self, state: ExactState, seed: int) -> Drawn:
+        view = timed("gradient", look, state.topics, self.problem.data, self._rows)
+        law, items = self.problem.law, self._rows.astype(np.uint64)
+        fresh = np.isnan(state.proportions[0, 0])
+        start = first_guess(view.gram, view.b) if fresh else state.proportions
+        settings = (law.document_concentration, law.doc_topic_prior, math.exp(state.log_proportion_step), self.sweep)
+        args = (view.gram, view.b, start, *settings, seed, STREAM, items)
+        return timed("proportions", draw_proportions, *args)
 
     def _energy(self, topics: Reals, draws: Reals) -> tuple[float, Reals, float]:
         """-f, its gradient's opposite projected, and the mean cosine."""
-        view = look(topics, self.documents, self.rows)
-        found = slope(self.law, topics, self.documents, view, draws, self.documents.count)
-        force = whole(found, self.documents, view)
-        value = self.law.log_prior(topics) + self.law.document_concentration * self.documents.count * found.cosine
+        law, data = self.problem.law, self.problem.data
+        view = look(topics, data, self._rows)
+        found = slope(law, topics, data, view, draws, data.count)
+        force = whole(found, data, view)
+        value = law.log_prior(topics) + law.document_concentration * data.count * found.cosine
         return -value, force - topics * np.sum(force * topics, axis=1, keepdims=True), found.cosine
 
-    def _move(self, state: State, draws: Reals, step: int) -> tuple[float, float]:
-        """One trajectory and its Metropolis test; returns the chance of acceptance."""
-        h, x = math.exp(state.numbers["log_step"]), state.position.copy()
-        noise = normals_like(x, np.uint64(self.seed), np.uint64(step)).astype(np.float64)
+    def _moved_topics(self, state: ExactState, draws: Reals, seed: int) -> tuple[ExactState, float, float]:
+        """One trajectory and its Metropolis test; returns also the chance of acceptance and the mean cosine."""
+        h, x = math.exp(state.log_step), state.topics.copy()
+        noise = normals_like(x, np.uint64(seed), np.uint64(STREAM)).astype(np.float64)
         v = noise - x * np.sum(noise * x, axis=1, keepdims=True)
-        before, force, cosine = self.timed("gradient", self._energy, x, draws)
+        before, force, cosine = timed("gradient", self._energy, x, draws)
         before += 0.5 * float(np.sum(v * v))
         for _ in range(self.num_steps):
             v += 0.5 * h * force
-            self.timed("update", flow, x, v, h)
-            after, force, moved = self.timed("gradient", self._energy, x, draws)
+            timed("update", flow, x, v, h)
+            after, force, moved = timed("gradient", self._energy, x, draws)
             v += 0.5 * h * force
         change = before - after - 0.5 * float(np.sum(v * v))
         chance = math.exp(min(0.0, change)) if math.isfinite(change) else 0.0
-        u = np.random.Generator(np.random.Philox(key=[self.seed, step + (1 << 40)])).random()
-        if u < chance:
-            state.position, state.velocity, cosine = x, v, moved
-        return chance, cosine
+        u = np.random.Generator(np.random.Philox(key=[seed, TEST])).random()
+        return (state._replace(topics=x), chance, moved) if u < chance else (state, chance, cosine)
+
+
+def in_float64(documents: DocumentVectors) -> DocumentVectors:
+    """Return the documents with their values in float64."""
+    return replace(documents, values=documents.values.astype(np.float64))
+
+
+def exact_topics(model: Any, problem: TopicProblem) -> ExactTopics:
+    """Return the sampler with the settings of a `SAM`."""
+    kept = 1 if model.method == "gmc-bgibbs" else model.proportion_draws
+    sweep = Sweep(model.proportion_warmup, kept, model.proportion_steps, model.proportion_space == "flat")
+    problem = replace(problem, data=in_float64(problem.data))
+    return ExactTopics(problem, sweep, model.num_steps, model.step_size)

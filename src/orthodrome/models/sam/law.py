@@ -10,16 +10,15 @@ functions enter by their logarithms and ratios only, so no concentration overflo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
 from orthodrome.kernels.bessel import log_constant, mean_length
 
 
-@dataclass(frozen=True)
-class Law:
+@pytree
+class AdmixtureLaw:
     """The hyper-parameters: m, kappa0, sigma, kappa1 and alpha."""
 
     mean: Reals
@@ -58,7 +57,7 @@ class Law:
         return log_constant(self.num_words, self.document_concentration)
 
 
-def random_topics(law: Law, count: int, rng: np.random.Generator, dtype: np.dtype) -> Reals:
+def random_topics(law: AdmixtureLaw, count: int, rng: np.random.Generator, dtype: np.dtype) -> Reals:
     """Around the corpus mean, at about 45 degrees: normalise(m + N(0, I) / sqrt(V))."""
     noise = rng.standard_normal((count, law.num_words)) / np.sqrt(law.num_words)
     return unit_rows(law.mean + noise).astype(dtype)

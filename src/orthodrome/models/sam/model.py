@@ -2,14 +2,15 @@
 
 Documents and topics are unit vectors, a document leans towards a weighted mean of topics, and a topic says which words
 are *absent* as much as which are present. The posterior of the topics is sampled by stochastic-gradient geodesic Monte
-Carlo (Liu, Zhu & Song 2016) or by one of the methods they compare with; `sam_law` has the equations.
+Carlo (Liu, Zhu & Song 2016) or by one of the methods they compare with; `models.sam.law` has the equations.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,24 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from orthodrome.errors import OrthodromeWarning
+from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
+from orthodrome.kernels.timing import stopwatch
+from orthodrome.models.checkpoints import agreed_seed, read_parameters
+from orthodrome.models.sam.chains import DIMS, all_topics, statistics, with_one_numbering
 from orthodrome.models.sam.defaults import law_of
-from orthodrome.models.sam.documents import Documents, read_documents
-from orthodrome.models.sam.law import Reals, random_topics, unit_rows
+from orthodrome.models.sam.documents import DocumentVectors, read_documents
+from orthodrome.models.sam.law import unit_rows
+from orthodrome.models.sam.methods import sampler_of, watch_of
+from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.reading import Reading
-from orthodrome.models.sam.run import Run, Watch, engine_of
 from orthodrome.models.sam.settings import check_settings
-from orthodrome.models.sam.store import read_seed, read_settings
+from orthodrome.models.sam.stream import DocumentStream
+from orthodrome.models.sam.variational import proportion_step
+from orthodrome.run.sample import sample
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -36,10 +46,11 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         'vi' or 'stovi' (variational: one point, no draws)
     batch_size: S, documents in a gradient; None is all of them
     corpus_concentration, topic_concentration, document_concentration: kappa0, sigma, kappa1; None: from the documents
-        (`sam_defaults`)
+        (`models.sam.defaults`)
     doc_topic_prior: alpha, any positive number; None: 1
     num_warmup, num_draws, thin: topic draws thrown away (and used for tuning), kept, and made for each kept one;
         for the variational methods their sum is the number of iterations
+    num_chains: chains from different starts, one after the other; their topics are numbered alike
     num_steps: L, inner steps of a topic draw
     step_size, friction: eps and C; None: tuned so that the kinetic temperature stays near 1
     proportion_warmup, proportion_draws, proportion_steps: of each document's theta in each gradient
@@ -53,8 +64,10 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     dtype: of the topics; random_state: an int, or None for a random one
     n_jobs: threads, None for what is fastest (the numbers do not depend on it); progress: show a bar
 
-    After `fit`: components_ (K, V) the mean direction of the draws, draws_ (num_draws, K, V), law_, trace_ (numbers of
-    every topic draw), temperature_, acceptance_, step_size_, seconds_ (time in proportions, gradient and update).
+    After `fit`: components_ (K, V) the mean direction of the draws; draws_, an `xarray.DataTree` with `topics` (chain,
+    draw, topic, word) in `posterior`, and the numbers of every kept draw and of the warm-up in `sample_stats` and
+    `warmup_sample_stats`; law_, temperature_, acceptance_, step_size_, seconds_ (time in proportions, gradient and
+    update).
     """
 
     seed_: int
@@ -72,6 +85,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         num_warmup: int = 300,
         num_draws: int = 50,
         thin: int = 10,
+        num_chains: int = 1,
         num_steps: int = 10,
         step_size: float | None = None,
         friction: float | None = None,
@@ -98,6 +112,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.num_warmup = num_warmup
         self.num_draws = num_draws
         self.thin = thin
+        self.num_chains = num_chains
         self.num_steps = num_steps
         self.step_size = step_size
         self.friction = friction
@@ -119,30 +134,45 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X: Any,
         y: Any = None,
         *,
+        vocabulary: Sequence[str] | None = None,
         checkpoint: str | Path | None = None,
         checkpoint_every: float = 10.0,
         held_out: Any = None,
     ) -> SAM:
         """Sample (or optimise) the topics.
 
+        vocabulary: the words of the columns, which then label the draws (default: the names of the columns, if X has
+            names)
         checkpoint: a folder that makes the run survive a kill: called again with the same folder, data and settings,
             it goes on, and ends in the same numbers
         held_out: other documents, whose log-perplexity is watched from the first draw on: beside the bar, and in
-            trace_["log_perplexity"] and trace_["log_perplexity_at"]
+            draws_["warmup_sample_stats"] and draws_["sample_stats"]
         """
-        documents = self._begin(X)
-        if checkpoint is not None and self.random_state is None:
-            saved = read_seed(Path(checkpoint))
-            self.seed_ = self.seed_ if saved is None else saved
-        run = Run(engine_of(self, self.law_, documents, self.seed_), self._schedule(), self.dtype)
-        with computing(self.n_jobs):
-            run.start(lambda: self._first_topics(documents))
-            if held_out is not None:
-                run.watch = Watch(self.law_, self._documents(held_out, reset=False), self.seed_)
-            if checkpoint is not None:
-                run.keep_in(Path(checkpoint), checkpoint_every, self, documents)
-            run.go(self.progress)
-        return self._take(run)
+        documents = self.prepare(X)
+        about = self._about(held_out is not None)
+        if checkpoint is not None:
+            self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
+        watched = None if held_out is None else self.documents(held_out)
+        watch = None if watched is None else watch_of(self, self.law_, watched, self.seed_)
+        sampler = sampler_of(self, self.law_, documents, watch=watch)
+        with computing(self.n_jobs), stopwatch() as seconds:
+            tree = sample(
+                sampler,
+                None,
+                seed=self.seed_,
+                num_chains=self.num_chains,
+                num_draws=self.num_draws,
+                thin=self.thin,
+                keep_warmup_stats=True,
+                progress=self.progress,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                dims=DIMS,
+                coords=self._labels(vocabulary),
+                about=about | {"seed": self.seed_},
+            )
+        self.seconds_ = dict(seconds)
+        return self.take(with_one_numbering(tree), documents)
 
     @classmethod
     def resume(
@@ -150,42 +180,43 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         folder: str | Path,
         X: Any,
         *,
+        vocabulary: Sequence[str] | None = None,
         checkpoint_every: float = 10.0,
         held_out: Any = None,
         progress: bool = False,
     ) -> SAM:
         """Go on with the run whose checkpoint is in the folder, with the settings it was begun with."""
-        model = cls(**read_settings(Path(folder))).set_params(progress=progress)
-        return model.fit(X, checkpoint=folder, checkpoint_every=checkpoint_every, held_out=held_out)
+        model = cls(**read_parameters(Path(folder))).set_params(progress=progress)
+        settings = {"vocabulary": vocabulary, "checkpoint_every": checkpoint_every, "held_out": held_out}
+        return model.fit(X, checkpoint=folder, **settings)
 
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
         """One more topic draw (or step of the optimiser) from these documents, which stand for `total_documents`."""
-        if not hasattr(self, "run_"):
-            again = hasattr(self, "draws_")
-            documents = self._documents(X, reset=False) if again else self._begin(X)
-            self.seen_ = documents.count
-            self.run_ = Run(
-                engine_of(self, self.law_, documents, self.seed_, self._total()), self._schedule(), self.dtype
-            )
+        if "stream_" not in vars(self):
+            again = "draws_" in vars(self)
+            documents = self.documents(X) if again else self.prepare(X)
+            start = all_topics(self.draws_)[-1].copy() if again else None
+            total = documents.count if self.total_documents is None else self.total_documents
             with computing(self.n_jobs):
-                self.run_.start(lambda: self.draws_[-1].copy() if again else self._first_topics(documents))
+                sampler = sampler_of(self, self.law_, documents, total=total)
+                self.stream_ = DocumentStream(sampler, self.seed_, start, self.thin, self.num_draws)
         else:
-            documents = self._documents(X, reset=False)
-            self.seen_ += documents.count
-            self.run_.exchange(documents, self._total())
-        with computing(self.n_jobs):
-            self.run_.once()
-        return self._take(self.run_)
+            documents = self.documents(X)
+            self.stream_.exchange(documents, self.total_documents)
+        with computing(self.n_jobs), stopwatch() as seconds:
+            self.stream_.advance()
+        self.seconds_ = dict(seconds)
+        return self.take(self.stream_.tree(self._labels(None)), documents)
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """The posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""
         return self.proportions(X)[0]
 
-    def _begin(self, X: Any) -> Documents:
-        """Settings and data checked, the law fixed, the seed chosen."""
+    def prepare(self, X: Any) -> DocumentVectors:
+        """Check the settings and the data, fix the law and choose the seed, as `fit` does; return the documents."""
         check_settings(self)
-        self.__dict__.pop("run_", None)
-        documents = self._documents(X, reset=True)
+        self.__dict__.pop("stream_", None)
+        documents = self.documents(X, reset=True)
         if self.n_components > documents.num_words:
             warnings.warn(
                 f"n_components is {self.n_components}, more than the {documents.num_words} words: topics cannot differ",
@@ -196,32 +227,45 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return documents
 
-    def _documents(self, X: Any, *, reset: bool) -> Documents:
+    def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
+        """Return the rows of X as unit vectors, checked; reset: with columns of their own, not those of `fit`."""
         settings = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_features": 2 if reset else 1}
         table = validate_data(self, X, reset=reset, **settings)
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
-    def _schedule(self) -> tuple[int, int, int]:
-        return self.num_warmup, self.num_draws, self.thin
+    def _labels(self, vocabulary: Sequence[str] | None) -> dict[str, Any] | None:
+        """The words of the columns, where they are known."""
+        names = vars(self).get("feature_names_in_") if vocabulary is None else vocabulary
+        if names is not None and len(names) != self.n_features_in_:
+            raise BadInput(f"the vocabulary has {len(names)} words, X has {self.n_features_in_} columns")
+        return None if names is None else {"word": [str(name) for name in names]}
 
-    def _total(self) -> int:
-        return self.seen_ if self.total_documents is None else max(self.total_documents, 1)
+    def _about(self, watched: bool) -> dict[str, Any]:
+        """What a checkpoint must agree with, and is compared by name; threads and the bar may change."""
+        parameters = self.get_params() | dict.fromkeys(("random_state", "progress", "n_jobs"))
+        return {"model": "SAM", "parameters": parameters, "seed": self.seed_, "held_out": watched}
 
-    def _first_topics(self, documents: Documents) -> Reals:
-        return random_topics(self.law_, self.n_components, np.random.default_rng(self.seed_), np.dtype(self.dtype))
-
-    def _take(self, run: Run) -> SAM:
-        """The fitted attributes."""
-        self.draws_ = run.draws()
-        self.components_ = unit_rows(self.draws_.mean(axis=0, dtype=np.float64)).astype(self.dtype)
-        self.trace_, self.seconds_ = run.trace(), dict(run.engine.seconds)
-        self.n_iter_ = run.done
-        self.proportion_step_ = run.engine.proportion_step(run.state)
-        kept = slice(-len(self.draws_) * self.thin, None)
+    def take(self, tree: xarray.DataTree, documents: DocumentVectors) -> SAM:
+        """Set the fitted attributes from the draws."""
+        self.draws_, topics = tree, all_topics(tree)
+        self.components_ = unit_rows(topics.mean(axis=0, dtype=np.float64)).astype(self.dtype)
         for name in ("temperature", "acceptance", "step_size"):
-            values = self.trace_.get(name)
-            setattr(self, f"{name}_", float(np.mean(values[kept])) if values is not None and len(values) else None)
+            values = statistics(tree, name)
+            setattr(self, f"{name}_", None if values is None else float(np.mean(values)))
+        self.n_iter_ = self._transitions(tree)
+        steps = statistics(tree, "proportion_step")
+        if steps is not None:
+            self.proportion_step_ = float(np.mean(steps[:, -1]))
+        else:
+            sweep = Sweep(3, 0, self.proportion_steps, self.proportion_space == "flat")
+            last = topics[-1].astype(np.float64)
+            self.proportion_step_ = proportion_step(self.law_, last, documents, sweep, self.seed_)
         return self
+
+    def _transitions(self, tree: xarray.DataTree) -> int:
+        if "stream_" in vars(self):
+            return self.stream_.taken
+        return int(self.num_warmup + self.thin * tree["posterior"].sizes["draw"])
 
     @property
     def _n_features_out(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from orthodrome.errors import BadInput
 from orthodrome.kernels.computing import computing
 from orthodrome.models.sam import evaluation
-from orthodrome.models.sam.documents import Documents
+from orthodrome.models.sam.chains import all_topics
+from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import inner_products
-from orthodrome.models.sam.law import Law, Reals
+from orthodrome.models.sam.law import AdmixtureLaw, Reals
 from orthodrome.models.sam.proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
+
+if TYPE_CHECKING:
+    import xarray
 
 TOPIC_DRAWS = 8
 """Draws of the topics over which `proportions` averages."""
@@ -23,8 +27,8 @@ TOPIC_DRAWS = 8
 class Reading:
     """The part of `SAM` that reads its draws."""
 
-    law_: Law
-    draws_: Reals
+    law_: AdmixtureLaw
+    draws_: xarray.DataTree
     components_: Reals
     seed_: int
     n_features_in_: int
@@ -33,7 +37,8 @@ class Reading:
     proportion_space: str
     n_jobs: int | None
 
-    def _documents(self, X: Any, *, reset: bool) -> Documents:
+    def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
+        """Return the rows of X as unit vectors."""
         raise NotImplementedError
 
     def proportions(
@@ -41,7 +46,7 @@ class Reading:
     ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
         """Mean and standard deviation of the topic proportions, over the draws of topics and proportions."""
         check_is_fitted(self)
-        documents = self._documents(X, reset=False)
+        documents = self.documents(X)
         chosen = self._some_draws(TOPIC_DRAWS)
         sweep = Sweep(num_warmup, num_draws, self.proportion_steps, self.proportion_space == "flat")
         with computing(self.n_jobs):
@@ -61,7 +66,7 @@ class Reading:
         num_topics: draws of the topics, evenly spaced; num_draws: 'prior' draws of theta, shared by all documents
         """
         check_is_fitted(self)
-        documents, topics = self._documents(X, reset=False), self._some_draws(num_topics)
+        documents, topics = self.documents(X), self._some_draws(num_topics)
         if estimator not in ("annealed", "prior"):
             raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
         if estimator == "prior":
@@ -87,10 +92,11 @@ class Reading:
 
     def _some_draws(self, count: int) -> Reals:
         """Evenly spaced among the kept draws, the last one always."""
-        every = len(self.draws_) / min(count, len(self.draws_))
-        return self.draws_[[int(every * (i + 1)) - 1 for i in range(min(count, len(self.draws_)))]]
+        draws = all_topics(self.draws_)
+        every = len(draws) / min(count, len(draws))
+        return draws[[int(every * (i + 1)) - 1 for i in range(min(count, len(draws)))]]
 
-    def _proportions_at(self, topics: Reals, documents: Documents, sweep: Sweep) -> Reals:
+    def _proportions_at(self, topics: Reals, documents: DocumentVectors, sweep: Sweep) -> Reals:
         """(D, kept, K) at one draw of the topics."""
         rows = np.arange(documents.count)
         b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)

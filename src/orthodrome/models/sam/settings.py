@@ -21,7 +21,7 @@ def check_settings(model: Any) -> None:
     for name, allowed in choices:
         if getattr(model, name) not in allowed:
             raise BadInput(f"{name} is {getattr(model, name)!r}; it must be one of {', '.join(map(repr, allowed))}")
-    counts = ("n_components", "num_draws", "thin", "num_steps", "proportion_draws", "proportion_steps")
+    counts = ("n_components", "num_draws", "thin", "num_chains", "num_steps", "proportion_draws", "proportion_steps")
     for name in counts:
         if int(getattr(model, name)) < 1:
             raise BadInput(f"{name} is {getattr(model, name)!r}; it must be at least 1")

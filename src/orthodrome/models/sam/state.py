@@ -1,35 +1,83 @@
-"""The state of a run: arrays and numbers by name, so that it can be saved without pickle."""
+"""The states of the samplers of topics: arrays and numbers, which a checkpoint saves one by one.
+
+Arrays are changed in place by `step`; numbers are replaced. Shapes stay as `begin` made them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from orthodrome.core.types import Reals
+from orthodrome.models.sam.batch import Memory
 
 
-@dataclass
-class State:
-    """position: topics (K, V); velocity: of the topics; proportions: of the documents (D, K), or none.
+class TopicTuning(NamedTuple):
+    """What SGGMC and gSGNHT have learnt so far.
 
-    extra: what else a method remembers
+    looks: gradients seen; noise, curvature: running means of the gradient's variance and of the log likelihood's
+        curvature; heat: the share of the temperature that the gradient's own noise may have
     """
 
-    position: NDArray[np.floating]
-    velocity: NDArray[np.floating]
-    proportions: NDArray[np.floating]
-    numbers: dict[str, float] = field(default_factory=dict)
-    extra: dict[str, NDArray[np.floating]] = field(default_factory=dict)
+    looks: float
+    noise: float
+    curvature: float
+    log_proportion_step: float
+    heat: float
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Everything, by name."""
-        named = {name: getattr(self, name) for name in ("position", "velocity", "proportions")}
-        named |= {f"extra/{name}": value for name, value in self.extra.items()}
-        return named | {f"number/{name}": np.float64(value) for name, value in self.numbers.items()}
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """What `arrays` gave."""
-        numbers = {name[7:]: float(value) for name, value in arrays.items() if name.startswith("number/")}
-        extra = {name[6:]: value for name, value in arrays.items() if name.startswith("extra/")}
-        return cls(arrays["position"], arrays["velocity"], arrays["proportions"], numbers, extra)
+class StochasticState(NamedTuple):
+    """SGGMC and gSGNHT.
+
+    topics, velocity: (K, V); proportions: of each document's last visit (D, K), NaN before the first, or (0, K)
+    thermostat: xi; taken: transitions since `init`; log_perplexity: the last that was watched, NaN before the first
+    """
+
+    topics: Reals
+    velocity: Reals
+    proportions: Reals
+    memory: Memory
+    tuning: TopicTuning
+    thermostat: float
+    taken: int = 0
+    log_perplexity: float = math.nan
+
+    @property
+    def position(self) -> dict[str, Reals]:
+        """The topics by name."""
+        return {"topics": self.topics}
+
+
+class ExactState(NamedTuple):
+    """GMC-bGibbs and GMC-apprMH; all in float64. proportions: (D, K), NaN where a document has none yet."""
+
+    topics: Reals
+    proportions: Reals
+    log_proportion_step: float
+    log_step: float
+    taken: int = 0
+    log_perplexity: float = math.nan
+
+    @property
+    def position(self) -> dict[str, Reals]:
+        """The topics by name."""
+        return {"topics": self.topics}
+
+
+class VariationalState(NamedTuple):
+    """The parameters of q: mut in `topics`, mt in `centre` (V,), at in `proportions` (D, K); all in float64.
+
+    rate: the step size of the ascents of mut
+    """
+
+    topics: Reals
+    centre: Reals
+    proportions: Reals
+    rate: float
+    taken: int = 0
+    log_perplexity: float = math.nan
+
+    @property
+    def position(self) -> dict[str, Reals]:
+        """The topics by name."""
+        return {"topics": self.topics}

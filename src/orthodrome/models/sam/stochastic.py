@@ -8,7 +8,8 @@ all, which heats `num_steps` times as much, erratum c-3):
     O   v <- v + P [h gradient + N(0, 2 C h - h^2 V)]
     B, A
 
-Step and friction tune themselves in warm-up (`sam_tuning`).
+Step and friction tune themselves in warm-up (`models.sam.tuning`). The topics, their velocity, the proportions and the
+memory of the documents are changed in place.
 """
 
 from __future__ import annotations
@@ -20,25 +21,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthodrome.kernels.timing import Timed
-from orthodrome.models.sam.batch import Memory, Slope, View, look, slope
-from orthodrome.models.sam.documents import Documents
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
+from orthodrome.kernels.scratch import scratch
+from orthodrome.kernels.timing import timed
+from orthodrome.models.sam.batch import Memory, Slope, View, empty_memory, look, slope
+from orthodrome.models.sam.chain_settings import ChainSettings
+from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
-from orthodrome.models.sam.law import Law, Reals
-from orthodrome.models.sam.plan import Plan
 from orthodrome.models.sam.proportions import Drawn, draw_proportions, first_guess, published_guess
-from orthodrome.models.sam.state import State
-from orthodrome.models.sam.tuning import Tuning
+from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.state import StochasticState
+from orthodrome.models.sam.tuning import TopicTuner
 
 MANY = 500
 """Rows above which a batch is drawn by NumPy."""
-LOOKS = 1 << 50
-"""The first of the steps that are taken before the first draw."""
-VELOCITY = (1 << 63) - 1
-"""The step whose normals are the first velocity."""
+LOOKS = 20
+"""Batches that are looked at before the first draw, to tune the proportions' moves."""
+VELOCITY = LOOKS
+"""The number of the stream, beside those of the looks, whose normals are the first velocity."""
 
 
-class Report(NamedTuple):
+class StochasticInfo(NamedTuple):
     """What one topic draw did. temperature is v.v/m; acceptance is that of the proportions."""
 
     temperature: float
@@ -47,143 +51,140 @@ class Report(NamedTuple):
     step_size: float
     thermostat: float
     clipped: float
+    proportion_step: float
+    log_perplexity: float | None = None
 
 
-class Chain(Timed):
-    """One chain of topic draws."""
+@pytree
+class StochasticTopics(TopicSampler):
+    """Topics by SGGMC, or by gSGNHT if the settings have a thermostat."""
 
-    def __init__(self, law: Law, documents: Documents, plan: Plan, seed: int, total: int | None = None) -> None:
-        super().__init__()
-        self.law, self.documents, self.plan, self.seed = law, documents, plan, seed
-        self.total = documents.count if total is None else total
-        self.tuning, self.buffer = Tuning(plan, law), np.empty((0, 0))
+    problem: TopicProblem
+    settings: ChainSettings = static()
 
-    def begin(self, topics: Reals) -> State:
-        """At these topics, with a random velocity and a first look at a batch."""
-        noise = normals_like(topics, np.uint64(self.seed), np.uint64(VELOCITY)).astype(topics.dtype)
+    @property
+    def tuner(self) -> TopicTuner:
+        """Steps and friction, given or learnt."""
+        return TopicTuner(self.settings, self.problem.law)
+
+    def begin(self, topics: Reals, seed: int) -> StochasticState:
+        """Return the state at these topics, with a random velocity and some looks at batches."""
+        noise = normals_like(topics, np.uint64(seed), np.uint64(VELOCITY)).astype(topics.dtype)
         velocity = noise - topics * np.sum(noise * topics, axis=1, keepdims=True)
-        rows = self.documents.count if self.plan.warm_start else 0
-        state = State(topics.copy(), velocity, np.full((rows, topics.shape[0]), np.nan, topics.dtype))
-        state.numbers = {"count": 0} | self.tuning.begin(topics.shape[0])
-        if self.plan.remember:
-            state.extra = vars(Memory.empty(self.documents.count, topics))
-        for i in range(20):
-            view, drawn = self._proportions(state, LOOKS + i)
-            self._learn_proportions(state, drawn)
-        self.tuning.learn(state.numbers, self._slope(state, view, drawn))
-        state.numbers["thermostat"] = self.tuning.friction(state.numbers)
-        return state
+        count = self.problem.data.count
+        proportions = np.full((count * self.settings.warm_start, topics.shape[0]), np.nan, topics.dtype)
+        memory = empty_memory(count, topics) if self.settings.remember else empty_memory(0, topics[:0])
+        tuning = self.tuner.begin(topics.shape[0])
+        state = StochasticState(topics.copy(), velocity, proportions, memory, tuning, 0.0)
+        for i in range(LOOKS):
+            view, drawn = self._proportions(state, seed, i)
+            state, _ = self._learnt_proportions(state, drawn)
+        tuning = self.tuner.learnt(state.tuning, self._slope(state, view, drawn))
+        return state._replace(tuning=tuning, thermostat=self.tuner.friction(tuning))
 
-    def exchange(self, documents: Documents, total: int) -> None:
-        """Other documents from now on, standing for `total`; their proportions are not remembered."""
-        self.documents, self.total = documents, total
-        self.plan = replace(self.plan, warm_start=False, remember=False)
+    def with_documents(
+        self, data: DocumentVectors, total: int, state: StochasticState
+    ) -> tuple[StochasticTopics, StochasticState]:
+        """Return the same chain with other documents, whose proportions are not remembered."""
+        problem = replace(self.problem, data=data, total=total)
+        return StochasticTopics(problem, replace(self.settings, warm_start=False, remember=False)), state
 
-    def proportion_step(self, state: State) -> float:
-        """The step size of the proportions' moves."""
-        return math.exp(state.numbers["log_proportion_step"])
-
-    def draw(self, state: State, tune: float) -> Report:
-        """One topic draw: `num_steps` words, in place; `tune`: what is left of the warm-up, 1 to 0."""
-        self.tuning.cool(state.numbers, tune)
-        h, n = self.tuning.step_size(state.numbers), self.plan.num_steps
+    def move(self, seed: int, state: StochasticState, left: float) -> tuple[StochasticState, StochasticInfo]:
+        """Draw the topics by `num_steps` words."""
+        state = state._replace(tuning=self.tuner.cooled(state.tuning, left))
+        h, n = self.tuner.step_size(state.tuning), self.settings.num_steps
         clipped = acceptance = cosine = 0.0
-        self._move(state, h / 2)
+        state = self._flow(state, h / 2)
         for i in range(n):
-            step = int(state.numbers["count"]) * n + i
-            if i == 0 or not self.plan.reuse_batch:
-                view, drawn = self._proportions(state, step)
-                rate = self._learn_proportions(state, drawn)
+            if i == 0 or not self.settings.reuse_batch:
+                view, drawn = self._proportions(state, seed, i)
+                state, rate = self._learnt_proportions(state, drawn)
             else:
-                view = self.timed("gradient", look, state.position, self.documents, view.rows)
+                view = timed("gradient", look, state.topics, self.problem.data, view.rows)
             found = self._slope(state, view, drawn)
-            clipped += self._kick_and_move(state, view, found, h, h if i < n - 1 else h / 2, step)
-            acceptance, cosine = acceptance + rate, cosine + found.cosine
-            self.tuning.learn(state.numbers, found, quickly=tune > 0)
-        state.numbers["count"] += 1
-        heat = self._temperature(state)
-        return Report(heat, acceptance / n, cosine / n, h, state.numbers["thermostat"], clipped / n)
+            state, lacking = self._kick_and_flow(state, view, found, h, h if i < n - 1 else h / 2, (seed, i))
+            clipped, acceptance, cosine = clipped + lacking, acceptance + rate, cosine + found.cosine
+            state = self._learnt(state, found, quickly=left > 0)
+        means = (acceptance / n, cosine / n, h, state.thermostat, clipped / n)
+        return state, StochasticInfo(_temperature(state), *means, math.exp(state.tuning.log_proportion_step))
 
-    def _rows(self, step: int) -> NDArray[np.int64]:
-        count, size = self.documents.count, min(self.plan.batch_size, self.documents.count)
+    def _rows(self, seed: int, step: int) -> NDArray[np.int64]:
+        count = self.problem.data.count
+        size = min(self.settings.batch_size, count)
         if size == count:
             return np.arange(count)
         if size > MANY:
-            return np.random.Generator(np.random.Philox(key=[self.seed, step])).choice(count, size, replace=False)
-        return distinct_rows(count, size, np.uint64(self.seed), np.uint64(step))
+            return np.random.Generator(np.random.Philox(key=[seed, step])).choice(count, size, replace=False)
+        return distinct_rows(count, size, np.uint64(seed), np.uint64(step))
 
-    def _proportions(self, state: State, step: int) -> tuple[View, Drawn]:
-        view = self.timed("gradient", look, state.position, self.documents, self._rows(step))
-        return view, self.timed("proportions", self._draw_proportions, state, view, step)
+    def _proportions(self, state: StochasticState, seed: int, step: int) -> tuple[View, Drawn]:
+        view = timed("gradient", look, state.topics, self.problem.data, self._rows(seed, step))
+        return view, timed("proportions", self._draw_proportions, state, view, seed, step)
 
-    def _draw_proportions(self, state: State, view: View, step: int) -> Drawn:
-        rows, law = view.rows, self.law
-        if self.plan.warm_start:
-            start = state.proportions[rows]
-            fresh = np.isnan(start[:, 0])
-            if fresh.any():
-                start[fresh] = first_guess(view.gram, view.b[fresh])
-        else:
-            start = (published_guess if self.plan.reuse_batch else first_guess)(view.gram, view.b)
-        size = math.exp(state.numbers["log_proportion_step"])
-        drawn = draw_proportions(
-            view.gram,
-            view.b,
-            start,
-            law.document_concentration,
-            law.doc_topic_prior,
-            size,
-            self.plan.sweep,
-            self.seed,
-            step,
-            rows.astype(np.uint64),
-        )
-        if self.plan.warm_start:
-            state.proportions[rows] = drawn.last
+    def _draw_proportions(self, state: StochasticState, view: View, seed: int, step: int) -> Drawn:
+        law, start = self.problem.law, self._first_proportions(state, view)
+        size, items = math.exp(state.tuning.log_proportion_step), view.rows.astype(np.uint64)
+        settings = (law.document_concentration, law.doc_topic_prior, size, self.settings.sweep)
+        drawn = draw_proportions(view.gram, view.b, start, *settings, seed, step, items)
+        if self.settings.warm_start:
+            state.proportions[view.rows] = drawn.last
         return drawn
 
-    def _slope(self, state: State, view: View, drawn: Drawn) -> Slope:
-        args = (self.law, state.position, self.documents, view, drawn.draws, self.total, self._memory(state))
-        return self.timed("gradient", slope, *args, self._buffer(state))
+    def _first_proportions(self, state: StochasticState, view: View) -> Reals:
+        if not self.settings.warm_start:
+            return (published_guess if self.settings.reuse_batch else first_guess)(view.gram, view.b)
+        start = state.proportions[view.rows]
+        fresh = np.isnan(start[:, 0])
+        if fresh.any():
+            start[fresh] = first_guess(view.gram, view.b[fresh])
+        return start
 
-    def _buffer(self, state: State) -> Reals:
-        """An array for the gradient, used again and again: a new one each time would cost as much as filling it."""
-        if self.buffer.shape != state.position.shape or self.buffer.dtype != state.position.dtype:
-            self.buffer = np.empty_like(state.position)
-        return self.buffer
+    def _slope(self, state: StochasticState, view: View, drawn: Drawn) -> Slope:
+        problem, memory = self.problem, self._memory(state)
+        args = (problem.law, state.topics, problem.data, view, drawn.draws, problem.total, memory)
+        return timed("gradient", slope, *args, scratch(state.topics.shape, state.topics.dtype))
 
-    def _memory(self, state: State) -> Memory | None:
-        extra = state.extra
-        return Memory(extra["table"], extra["linear"], extra["square"]) if self.plan.remember else None
+    def _memory(self, state: StochasticState) -> Memory | None:
+        return state.memory if self.settings.remember else None
 
-    def _kick_and_move(self, state: State, view: View, found: Slope, h: float, time: float, step: int) -> float:
-        """B O B A; returns whether the gradient's own noise was more than the noise to inject."""
-        numbers, friction, documents = state.numbers, self.tuning.friction(state.numbers), self.documents
-        left = 2 * friction * h - (h * h * numbers["noise"] if self.plan.compensate else 0.0)
-        drag = numbers["thermostat"] if self.tuning.thermostatic(state.numbers) else friction
+    def _kick_and_flow(
+        self, state: StochasticState, view: View, found: Slope, h: float, time: float, place: tuple[int, int]
+    ) -> tuple[StochasticState, float]:
+        """B O B A; returns also whether the gradient's own noise was more than the noise to inject."""
+        tuner, tuning, documents = self.tuner, state.tuning, self.problem.data
+        friction = tuner.friction(tuning)
+        left = 2 * friction * h - (h * h * tuning.noise if self.settings.compensate else 0.0)
+        drag = state.thermostat if tuner.thermostatic(tuning) else friction
         sparse = (documents.indptr, documents.indices, documents.values, view.rows, found.weights, found.scale)
-        settings = (h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time)
-        place = (np.uint64(self.seed), np.uint64(step))
-        args = (state.position, state.velocity, found.dense, found.prior, *sparse, *settings, *place)
-        self._heat(state, self.timed("update", kick_and_flow, *args), time)
-        return float(left < 0)
+        settings = (h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time, *map(np.uint64, place))
+        args = (state.topics, state.velocity, found.dense, found.prior, *sparse, *settings)
+        return self._heated(state, timed("update", kick_and_flow, *args), time), float(left < 0)
 
-    def _move(self, state: State, time: float) -> None:
-        self._heat(state, self.timed("update", flow, state.position, state.velocity, time), time)
+    def _flow(self, state: StochasticState, time: float) -> StochasticState:
+        return self._heated(state, timed("update", flow, state.topics, state.velocity, time), time)
 
-    def _heat(self, state: State, squares: Reals, time: float) -> None:
+    def _heated(self, state: StochasticState, squares: Reals, time: float) -> StochasticState:
         """The thermostat's part of A, with the speeds that the flow keeps."""
-        if self.tuning.thermostatic(state.numbers):
-            excess = squares.sum() / self._freedom(state) - 1
-            state.numbers["thermostat"] += time * excess / self.tuning.mass(state.numbers)
+        if not self.tuner.thermostatic(state.tuning):
+            return state
+        excess = squares.sum() / _freedom(state) - 1
+        return state._replace(thermostat=state.thermostat + time * excess / self.tuner.mass(state.tuning))
 
-    def _freedom(self, state: State) -> int:
-        return state.position.shape[0] * (state.position.shape[1] - 1)
+    def _learnt(self, state: StochasticState, found: Slope, quickly: bool) -> StochasticState:
+        """Learn from a gradient; the thermostat changes with the friction that it stands for."""
+        tuning = self.tuner.learnt(state.tuning, found, quickly)
+        ratio = self.tuner.friction(tuning) / self.tuner.friction(state.tuning)
+        return state._replace(tuning=tuning, thermostat=state.thermostat * ratio)
 
-    def _temperature(self, state: State) -> float:
-        return float(np.einsum("ij,ij->", state.velocity, state.velocity)) / self._freedom(state)
-
-    def _learn_proportions(self, state: State, drawn: Drawn) -> float:
+    def _learnt_proportions(self, state: StochasticState, drawn: Drawn) -> tuple[StochasticState, float]:
         rate = float(drawn.acceptance.mean())
-        self.tuning.learn_proportions(state.numbers, rate, state.position.shape[0])
-        return rate
+        tuning = self.tuner.learnt_proportions(state.tuning, rate, state.topics.shape[0])
+        return state._replace(tuning=tuning), rate
+
+
+def _freedom(state: StochasticState) -> int:
+    return state.topics.shape[0] * (state.topics.shape[1] - 1)
+
+
+def _temperature(state: StochasticState) -> float:
+    return float(np.einsum("ij,ij->", state.velocity, state.velocity)) / _freedom(state)

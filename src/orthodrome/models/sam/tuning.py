@@ -5,16 +5,18 @@ is the one at which this is `HEAT`, at least `LEAST_FRICTION` (which lets topics
 the step shrinks instead); this heat is taken from the injected noise. So v.v/m stays near one (erratum c-2). Warm-up
 begins hot and cools. The thermostat is as fast as the friction: mass 1/C^2 (erratum c-4).
 
-What is learnt is kept in the numbers of the state, so a resumed run goes on with it.
+What is learnt is in the state (`TopicTuning`), so a resumed run goes on with it.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from orthodrome.models.sam.batch import Slope
-from orthodrome.models.sam.law import Law
-from orthodrome.models.sam.plan import Plan
+from orthodrome.models.sam.chain_settings import ChainSettings
+from orthodrome.models.sam.law import AdmixtureLaw
+from orthodrome.models.sam.state import TopicTuning
 
 FRICTION, LEAST_FRICTION = 0.3, 0.02
 """C h at most and at least: a velocity is forgotten after 3 to 50 steps."""
@@ -28,70 +30,67 @@ MEMORY = 0.03
 TARGET = 0.8
 """Of the acceptance of the proportions' moves."""
 
-Numbers = dict[str, float]
 
+@dataclass(frozen=True)
+class TopicTuner:
+    """The step sizes and the friction of a chain, given by its settings or learnt."""
 
-class Tuning:
-    """The step sizes and the friction of a chain, given or learnt."""
+    settings: ChainSettings
+    law: AdmixtureLaw
 
-    def __init__(self, plan: Plan, law: Law) -> None:
-        self.plan, self.law = plan, law
-
-    def begin(self, num_topics: int) -> Numbers:
-        """Nothing learnt yet."""
-        step = math.log(self._first_proportion_step(num_topics))
-        return {"looks": 0, "noise": 0.0, "curvature": 0.0, "log_proportion_step": step, "heat": HEAT}
+    def begin(self, num_topics: int) -> TopicTuning:
+        """Return the tuning of a chain that has learnt nothing yet."""
+        return TopicTuning(0.0, 0.0, 0.0, math.log(self._first_proportion_step(num_topics)), HEAT)
 
     def _first_proportion_step(self, num_topics: int) -> float:
-        if self.plan.proportion_step is not None:
-            return self.plan.proportion_step
+        if self.settings.proportion_step is not None:
+            return self.settings.proportion_step
         step = 0.5 / math.sqrt(4 * self.law.doc_topic_prior * num_topics + self.law.document_concentration)
-        return 2 * step / math.sqrt(num_topics) if self.plan.sweep.flat else step
+        return 2 * step / math.sqrt(num_topics) if self.settings.sweep.flat else step
 
-    def cool(self, numbers: Numbers, left: float) -> None:
-        """The heat when this share of the warm-up is left."""
-        hot = max(HOT, WANDER * numbers["curvature"] / self.law.num_words)
-        numbers["heat"] = HEAT * (hot / HEAT) ** (max(0.0, left - COOL) / (1 - COOL))
+    def cooled(self, tuning: TopicTuning, left: float) -> TopicTuning:
+        """Return the tuning with the heat for when this share of the warm-up is left."""
+        hot = max(HOT, WANDER * tuning.curvature / self.law.num_words)
+        return tuning._replace(heat=HEAT * (hot / HEAT) ** (max(0.0, left - COOL) / (1 - COOL)))
 
-    def thermostatic(self, numbers: Numbers) -> bool:
-        """The thermostat waits until the warm-up has cooled: it would take the heat away."""
-        return self.plan.thermostat and (numbers["heat"] <= HEAT or self.plan.step_size is not None)
+    def thermostatic(self, tuning: TopicTuning) -> bool:
+        """Whether the thermostat works; it waits until the warm-up has cooled, or it would take the heat away."""
+        return self.settings.thermostat and (tuning.heat <= HEAT or self.settings.step_size is not None)
 
-    def step_size(self, numbers: Numbers) -> float:
+    def step_size(self, tuning: TopicTuning) -> float:
         """h."""
-        return self._tuned(numbers)[0] if self.plan.step_size is None else self.plan.step_size
+        return self._tuned(tuning)[0] if self.settings.step_size is None else self.settings.step_size
 
-    def friction(self, numbers: Numbers) -> float:
+    def friction(self, tuning: TopicTuning) -> float:
         """C."""
-        given = self.plan.friction
-        return self._tuned(numbers)[1] / self.step_size(numbers) if given is None else given
+        given = self.settings.friction
+        return self._tuned(tuning)[1] / self.step_size(tuning) if given is None else given
 
-    def mass(self, numbers: Numbers) -> float:
-        """Of the thermostat."""
-        given = self.plan.thermostat_mass
-        return 1 / self.friction(numbers) ** 2 if given is None else given
+    def mass(self, tuning: TopicTuning) -> float:
+        """Return the mass of the thermostat."""
+        given = self.settings.thermostat_mass
+        return 1 / self.friction(tuning) ** 2 if given is None else given
 
-    def _tuned(self, numbers: Numbers) -> tuple[float, float]:
+    def _tuned(self, tuning: TopicTuning) -> tuple[float, float]:
         """h and C h: the step that the curvature allows and the friction that its noise wants, or a smaller step."""
-        noise, heat = numbers["noise"], numbers["heat"]
-        h = FRACTION / math.sqrt(numbers["curvature"]) if self.plan.step_size is None else self.plan.step_size
-        rate = max(h * h * noise / (2 * heat), LEAST_FRICTION)
-        return (h, rate) if rate <= FRICTION else (math.sqrt(2 * FRICTION * heat / noise), FRICTION)
+        given = self.settings.step_size
+        h = FRACTION / math.sqrt(tuning.curvature) if given is None else given
+        rate = max(h * h * tuning.noise / (2 * tuning.heat), LEAST_FRICTION)
+        return (h, rate) if rate <= FRICTION else (math.sqrt(2 * FRICTION * tuning.heat / tuning.noise), FRICTION)
 
-    def learn(self, numbers: Numbers, found: Slope, quickly: bool = True) -> None:
-        """Running means of the noise and the curvature: they forget in warm-up, and settle after it."""
-        before = self.friction(numbers) if numbers["looks"] else None
-        numbers["looks"] += 1
-        rate = max(1 / numbers["looks"], MEMORY if quickly else 0.0)
-        numbers["noise"] += rate * (found.noise - numbers["noise"])
-        numbers["curvature"] += rate * (found.curvature - numbers["curvature"])
-        if before is not None and "thermostat" in numbers:
-            numbers["thermostat"] *= self.friction(numbers) / before
+    def learnt(self, tuning: TopicTuning, found: Slope, quickly: bool = True) -> TopicTuning:
+        """Return running means of the noise and the curvature: they forget in warm-up, and settle after it."""
+        looks = tuning.looks + 1
+        rate = max(1 / looks, MEMORY if quickly else 0.0)
+        noise = tuning.noise + rate * (found.noise - tuning.noise)
+        curvature = tuning.curvature + rate * (found.curvature - tuning.curvature)
+        return tuning._replace(looks=looks, noise=noise, curvature=curvature)
 
-    def learn_proportions(self, numbers: Numbers, acceptance: float, num_topics: int) -> None:
-        """Towards the acceptance wanted, at most a quarter turn divided by the root of the dimension."""
-        if self.plan.proportion_step is not None:
-            return
-        rate = max((1 + numbers["looks"] / 10) ** -0.6, 0.02)
-        moved = numbers["log_proportion_step"] + rate * (acceptance - TARGET)
-        numbers["log_proportion_step"] = min(moved, math.log(math.pi / 2 / math.sqrt(max(1, num_topics - 1))))
+    def learnt_proportions(self, tuning: TopicTuning, acceptance: float, num_topics: int) -> TopicTuning:
+        """Move the step towards the wanted acceptance, at most a quarter turn over the root of the dimension."""
+        if self.settings.proportion_step is not None:
+            return tuning
+        rate = max((1 + tuning.looks / 10) ** -0.6, 0.02)
+        moved = tuning.log_proportion_step + rate * (acceptance - TARGET)
+        most = math.log(math.pi / 2 / math.sqrt(max(1, num_topics - 1)))
+        return tuning._replace(log_proportion_step=min(moved, most))

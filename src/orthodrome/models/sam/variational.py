@@ -14,123 +14,144 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
 from orthodrome.kernels.bessel import mean_length
-from orthodrome.kernels.timing import Timed
-from orthodrome.models.sam.documents import Documents
+from orthodrome.kernels.timing import timed
+from orthodrome.models.sam.documents import DocumentVectors
+from orthodrome.models.sam.exact import in_float64
 from orthodrome.models.sam.kernels.topics import add_documents, inner_products
 from orthodrome.models.sam.kernels.variational import ascend_documents, document_statistics
-from orthodrome.models.sam.law import Law, Reals, unit_rows
+from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.proportions import Sweep, gram_of, tuned_step
-from orthodrome.models.sam.state import State
+from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.state import VariationalState
 
 DOCUMENT_STEPS, TOPIC_STEPS = 60, 10
+"""Ascents in one iteration: of each document's Dirichlet at most, and of the mean directions."""
 DELAY, FORGETTING = 5.0, 0.8
+FIRST_RATE = 1e-8
+"""The step size of the first ascent, which grows by half with each success."""
 
 
-class AscentReport(NamedTuple):
+class AscentInfo(NamedTuple):
     """bound: of the log evidence (of the batch, scaled, for 'stovi'), up to terms that do not change."""
 
     bound: float
     cosine: float
     step_size: float
+    log_perplexity: float | None = None
 
 
-class Ascent(Timed):
-    """The optimiser."""
+@pytree
+class VariationalTopics(TopicSampler):
+    """The optimiser as a sampler: an iteration is a `step`, the mean directions of the topics are its draws.
 
-    def __init__(self, model: Any, law: Law, documents: Documents, seed: int, total: int) -> None:
-        super().__init__()
-        self.law, self.seed, self.total = law, seed, total
-        self.stochastic = model.method == "stovi"
-        self.batch_size = documents.count if model.batch_size is None else min(model.batch_size, documents.count)
-        self.length = mean_length(law.num_words, law.topic_concentration)
-        self.corpus_length = mean_length(law.num_words, law.corpus_concentration)
-        self.sweep = Sweep(3, 0, model.proportion_steps, model.proportion_space == "flat")
-        self.exchange(documents, total)
+    batch_size: documents of an iteration; None: all of them ('vi')
+    """
 
-    def exchange(self, documents: Documents, total: int) -> None:
-        """Other documents from now on."""
-        self.documents, self.total = replace(documents, values=documents.values.astype(np.float64)), total
+    problem: TopicProblem
+    batch_size: int | None = static(default=None)
 
-    def proportion_step(self, state: State) -> float:
-        """For `proportions` after the fit: tuned on some of the documents."""
-        rows = np.arange(0, self.documents.count, max(1, self.documents.count // 64))
-        b, law = self._products(state.position, rows), self.law
-        settings = (law.document_concentration, law.doc_topic_prior, self.sweep, self.seed)
-        return tuned_step(gram_of(state.position), b, *settings)
+    @property
+    def lengths(self) -> tuple[float, float]:
+        """E|beta| and E|mu| under q: A_V(sigma) and A_V(kappa0)."""
+        law = self.problem.law
+        return mean_length(law.num_words, law.topic_concentration), mean_length(law.num_words, law.corpus_concentration)
 
-    def begin(self, topics: Reals) -> State:
-        """mut and mt positive, at by the cosines."""
-        rng = np.random.default_rng(self.seed)
-        mut = unit_rows(rng.random(topics.shape))
-        state = State(mut, unit_rows(rng.random((1, topics.shape[1]))), np.empty((0, topics.shape[0])))
-        state.numbers = {"count": 0, "rate": 1e-8}
-        return state
+    def first_topics(self, seed: int) -> Reals:
+        """Return random directions, all of whose coordinates are positive."""
+        shape = self.problem.num_topics, self.problem.law.num_words
+        return unit_rows(np.random.default_rng(seed).random(shape))
 
-    def draw(self, state: State, tune: float) -> AscentReport:
-        """One iteration."""
-        step = int(state.numbers["count"])
-        rows = self._rows(step)
+    def begin(self, topics: Reals, seed: int) -> VariationalState:
+        """Return the state with mut at these topics and a random mt; at by the cosines at a document's first visit."""
+        centre = unit_rows(np.random.default_rng([seed, 1]).random((1, topics.shape[1])))[0]
+        return VariationalState(topics.astype(np.float64), centre, self._no_proportions(topics.shape[0]), FIRST_RATE)
+
+    def with_documents(
+        self, data: DocumentVectors, total: int, state: VariationalState
+    ) -> tuple[VariationalTopics, VariationalState]:
+        """Return the same ascent with other documents, whose proportions begin anew."""
+        other = replace(self, problem=replace(self.problem, data=in_float64(data), total=total))
+        return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
+
+    def move(self, seed: int, state: VariationalState, left: float) -> tuple[VariationalState, AscentInfo]:
+        """Take one iteration."""
+        rows, law = self._rows(seed), self.problem.law
         at, bounds = self._documents_part(state, rows)
-        new, rho = self._topics_part(state, rows, at)
-        weight = (step + 1 + DELAY) ** -FORGETTING if self.stochastic else 1.0
-        state.position = unit_rows((1 - weight) * state.position + weight * new)
-        sigma = self.law.topic_concentration * self.length
-        mean = self.law.corpus_concentration * self.law.mean + sigma * state.position.sum(axis=0)
-        state.velocity = mean[None] / np.sqrt(mean @ mean)
-        state.numbers["count"] += 1
-        return AscentReport(float(bounds.mean()) * self.total, float(rho.mean()), state.numbers["rate"])
+        new, rho, rate = self._topics_part(state, rows, at)
+        weight = 1.0 if self.batch_size is None else (int(state.taken) + 1 + DELAY) ** -FORGETTING
+        topics = unit_rows((1 - weight) * state.topics + weight * new)
+        sigma = law.topic_concentration * self.lengths[0]
+        mean = law.corpus_concentration * law.mean + sigma * topics.sum(axis=0)
+        state = state._replace(topics=topics, centre=mean / np.sqrt(mean @ mean), rate=rate)
+        return state, AscentInfo(float(bounds.mean()) * self.problem.total, float(rho.mean()), rate)
 
-    def _rows(self, step: int) -> NDArray[np.int64]:
-        count = self.documents.count
-        if not self.stochastic or self.batch_size >= count:
+    def _no_proportions(self, num_topics: int) -> Reals:
+        return np.full((self.problem.data.count, num_topics), np.nan)
+
+    def _rows(self, seed: int) -> NDArray[np.int64]:
+        count = self.problem.data.count
+        if self.batch_size is None or self.batch_size >= count:
             return np.arange(count)
-        rng = np.random.Generator(np.random.Philox(key=[self.seed, step]))
+        rng = np.random.Generator(np.random.Philox(key=[seed, 0]))
         return rng.choice(count, self.batch_size, replace=False)
 
-    def _products(self, topics: Reals, rows: NDArray[np.int64]) -> Reals:
-        documents = self.documents
-        return inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
-
-    def _documents_part(self, state: State, rows: NDArray[np.int64]) -> tuple[Reals, Reals]:
-        topics = state.position
-        gram, b = topics @ topics.T, self.timed("gradient", self._products, topics, rows)
-        if len(state.proportions) != self.documents.count:
-            state.proportions = np.full((self.documents.count, topics.shape[0]), np.nan)
+    def _documents_part(self, state: VariationalState, rows: NDArray[np.int64]) -> tuple[Reals, Reals]:
+        """Ascents of the documents' Dirichlets, which are put back in place."""
+        topics, law = state.topics, self.problem.law
+        gram, b = topics @ topics.T, timed("gradient", products, topics, self.problem.data, rows)
         at = state.proportions[rows]
         fresh = np.isnan(at[:, 0])
         share = np.abs(b[fresh]) + 0.01
         at[fresh] = 3 * share / share.sum(axis=1, keepdims=True)
-        settings = (self.length, self.law.document_concentration, self.law.doc_topic_prior, DOCUMENT_STEPS)
-        at, bounds = self.timed("proportions", ascend_documents, at, gram, b, *settings)
+        settings = (self.lengths[0], law.document_concentration, law.doc_topic_prior, DOCUMENT_STEPS)
+        at, bounds = timed("proportions", ascend_documents, at, gram, b, *settings)
         state.proportions[rows] = at
         return at, bounds
 
-    def _topics_part(self, state: State, rows: NDArray[np.int64], at: Reals) -> tuple[Reals, Reals]:
+    def _topics_part(self, state: VariationalState, rows: NDArray[np.int64], at: Reals) -> tuple[Reals, Reals, float]:
         """Ascents of mut; a step that lowers the bound is taken back and the rate halved."""
-        topics, rate = state.position, state.numbers["rate"]
-        value, slope, rho = self.timed("gradient", self._value_and_slope, topics, state.velocity[0], rows, at)
+        topics, rate = state.topics, float(state.rate)
+        value, slope, rho = timed("gradient", self._value_and_slope, topics, state.centre, rows, at)
         for _ in range(TOPIC_STEPS):
             trial = unit_rows(topics + rate * slope)
-            new, new_slope, new_rho = self.timed("gradient", self._value_and_slope, trial, state.velocity[0], rows, at)
+            new, new_slope, new_rho = timed("gradient", self._value_and_slope, trial, state.centre, rows, at)
             if new > value:
                 topics, value, slope, rho, rate = trial, new, new_slope, new_rho, 1.5 * rate
             else:
                 rate *= 0.5
-        state.numbers["rate"] = rate
-        return topics, rho
+        return topics, rho, rate
 
     def _value_and_slope(
         self, topics: Reals, centre: Reals, rows: NDArray[np.int64], at: Reals
     ) -> tuple[float, Reals, Reals]:
         """The bound as a function of mut, and its gradient projected on the spheres."""
-        law, scale = self.law, self.law.document_concentration * self.total / len(rows)
-        b = self._products(topics, rows)
-        rho, weights, factors = document_statistics(at, topics @ topics.T, b, self.length)
+        law, (length, corpus_length), documents = self.problem.law, self.lengths, self.problem.data
+        scale = law.document_concentration * self.problem.total / len(rows)
+        rho, weights, factors = document_statistics(at, topics @ topics.T, products(topics, documents, rows), length)
         slope = -scale * ((at * factors[:, None]).T @ at) @ topics
-        documents = self.documents
         add_documents(slope, documents.indptr, documents.indices, documents.values, rows, weights, scale)
-        slope += self.length * self.corpus_length * law.topic_concentration * centre
+        slope += length * corpus_length * law.topic_concentration * centre
         value = scale * float(rho.sum())
-        value += law.topic_concentration * self.length * self.corpus_length * float(topics.sum(axis=0) @ centre)
+        value += law.topic_concentration * length * corpus_length * float(topics.sum(axis=0) @ centre)
         return value, slope - topics * np.sum(slope * topics, axis=1, keepdims=True), rho
+
+
+def products(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64]) -> Reals:
+    """Return beta' v of some documents."""
+    return inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
+
+
+def variational_topics(model: Any, problem: TopicProblem) -> VariationalTopics:
+    """Return the optimiser with the settings of a `SAM`; 'vi' has all documents in every iteration."""
+    size = problem.data.count if model.batch_size is None else min(model.batch_size, problem.data.count)
+    return VariationalTopics(replace(problem, data=in_float64(problem.data)), size if model.method == "stovi" else None)
+
+
+def proportion_step(law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, sweep: Sweep, seed: int) -> float:
+    """Return a step size of the proportions' moves at these topics, tuned on some of the documents."""
+    rows = np.arange(0, documents.count, max(1, documents.count // 64))
+    b = products(topics, in_float64(documents), rows)
+    return tuned_step(gram_of(topics), b, law.document_concentration, law.doc_topic_prior, sweep, seed)

@@ -16,21 +16,27 @@ from typing import Any
 
 import numpy as np
 
+from orthodrome.core.types import Reals
 from orthodrome.kernels.computing import computing
+from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam.documents import Documents, some_rows
+from orthodrome.models.sam.chains import topics_tree
+from orthodrome.models.sam.documents import DocumentVectors, some_rows
 from orthodrome.models.sam.evaluation import annealed_log_density, log_perplexity
-from orthodrome.models.sam.law import Reals
-from orthodrome.models.sam.run import engine_of
+from orthodrome.models.sam.methods import sampler_of
 from orthodrome.models.sam.settings import VARIATIONAL
+from orthodrome.random.keys import new_key, seed_of
+from orthodrome.run.loop import init_key, transition_key
+from orthodrome.storage.draws import named_info
 
 WARM_UP, FIRST_LOOK = 0.2, 1 / 40
 """Shares of the budget."""
 NUM_TOPICS, NUM_THETA, STORED = 25, 200, 400
+CHAIN = np.uint32(0)
 
 
 @dataclass
-class Curve:
+class MethodCurve:
     """What a method did; rows are (seconds, draws, published estimate, annealed estimate)."""
 
     name: str
@@ -78,41 +84,41 @@ class History:
 
 def trace_curve(
     name: str, model: SAM, train: Any, test: Any, budget: float, *, looks: int = 6, honest: int = 200
-) -> Curve:
+) -> MethodCurve:
     """Run one method for the budget; the model can then be asked for proportions."""
     model.set_params(n_jobs=1)
-    documents = model._begin(train)
-    held_out, curve, history, heat = model._documents(test, reset=False), Curve(name), History(), []
+    documents = model.prepare(train)
+    held_out, curve, history, heat = model.documents(test), MethodCurve(name), History(), []
     compile_kernels(model, documents)
+    sampler, key = sampler_of(model, model.law_, documents), new_key(np.uint32(model.seed_))
     with computing(model.n_jobs):
-        engine = engine_of(model, model.law_, documents, model.seed_)
-        state = engine.begin(model._first_topics(documents))
-        engine.seconds.update(dict.fromkeys(engine.seconds, 0.0))
-        seconds, count = 0.0, 0
-        for look in budget * np.geomspace(1, FIRST_LOOK, looks)[::-1]:
-            if seconds >= look and count:
-                continue
-            while seconds < look:
-                began = time.process_time()
-                report = engine.draw(state, max(0.0, 1 - seconds / (WARM_UP * budget)))
-                seconds, count = seconds + time.process_time() - began, count + 1
-                heat.append(getattr(report, "temperature", math.nan))
-                history.add(count, seconds, state.position)
-            curve.rows.append((seconds, count, *evaluate(model, history, WARM_UP * budget, held_out, honest)))
+        state, seconds, count = sampler.init(None, init_key(key, CHAIN)), 0.0, 0
+        with stopwatch() as parts:
+            for look in budget * np.geomspace(1, FIRST_LOOK, looks)[::-1]:
+                if seconds >= look and count:
+                    continue
+                while seconds < look:
+                    began = time.process_time()
+                    seed = seed_of(transition_key(key, CHAIN, np.uint32(count)))
+                    state, info = sampler.transition(seed, state, max(0.0, 1 - seconds / (WARM_UP * budget)))
+                    seconds, count = seconds + time.process_time() - began, count + 1
+                    heat.append(getattr(info, "temperature", math.nan))
+                    history.add(count, seconds, state.topics)
+                curve.rows.append((seconds, count, *evaluate(model, history, WARM_UP * budget, held_out, honest)))
     curve.topics = chosen_topics(model, history, WARM_UP * budget)
-    model.draws_, model.proportion_step_ = curve.topics, engine.proportion_step(state)
-    model.components_ = curve.topics[-1]
     curve.temperature, curve.draws_per_second = float(np.mean(heat[len(heat) // 2 :])), count / seconds
-    total = sum(engine.seconds.values())
-    curve.shares = {part: round(value / total, 3) for part, value in engine.seconds.items()}
+    curve.shares = {part: round(value / sum(parts.values()), 3) for part, value in parts.items()}
+    numbers = {name: np.full(len(curve.topics), value) for name, value in named_info(info).items()}
+    model.take(topics_tree(curve.topics, numbers), documents)
     return curve
 
 
-def compile_kernels(model: SAM, documents: Documents) -> None:
-    """One draw from a few of the documents, before the clock runs."""
+def compile_kernels(model: SAM, documents: DocumentVectors) -> None:
+    """Take one transition with a few of the documents, before the clock runs."""
+    key = new_key(np.uint32(model.seed_))
     with computing(model.n_jobs):
-        engine = engine_of(model, model.law_, some_rows(documents, 64), model.seed_)
-        engine.draw(engine.begin(model._first_topics(documents)), 1.0)
+        sampler = sampler_of(model, model.law_, some_rows(documents, 64))
+        sampler.transition(0, sampler.init(None, init_key(key, CHAIN)), 1.0)
 
 
 def chosen_topics(model: SAM, history: History, since: float) -> Reals:
@@ -121,7 +127,7 @@ def chosen_topics(model: SAM, history: History, since: float) -> Reals:
     return history.spaced(since, count)[-count:]
 
 
-def evaluate(model: SAM, history: History, since: float, held_out: Documents, honest: int) -> tuple[float, float]:
+def evaluate(model: SAM, history: History, since: float, held_out: DocumentVectors, honest: int) -> tuple[float, float]:
     """Both estimates."""
     topics = chosen_topics(model, history, since)
     published = log_perplexity(model.law_, held_out, topics, NUM_THETA, seed=0)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthodrome.experiments.support.contract import Claim, Context
-from orthodrome.experiments.support.sam.curves import WARM_UP, Curve, trace_curve
+from orthodrome.experiments.support.sam.curves import WARM_UP, MethodCurve, trace_curve
 from orthodrome.models.sam import SAM
 
 SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
@@ -37,7 +37,7 @@ def published(name: str, size: int) -> Cases:
 
 def run_cases(
     context: Context, wanted: Cases, common: dict[str, Any], data: tuple[Any, Any], budget: float, honest: int
-) -> tuple[dict[str, Curve], dict[str, SAM]]:
+) -> tuple[dict[str, MethodCurve], dict[str, SAM]]:
     """A curve and a model for each case; the numbers and the figure are written."""
     curves, models = {}, {}
     for name, settings in wanted.items():
@@ -48,7 +48,7 @@ def run_cases(
     return curves, models
 
 
-def curve_rows(curves: dict[str, Curve]) -> list[dict[str, Any]]:
+def curve_rows(curves: dict[str, MethodCurve]) -> list[dict[str, Any]]:
     """The numbers behind the figure."""
     names = ("seconds", "draws", "log_perplexity_published", "log_perplexity_annealed")
     return [
@@ -72,7 +72,7 @@ def look_of(name: str) -> dict[str, Any]:
     }
 
 
-def figure(curves: dict[str, Curve]) -> Any:
+def figure(curves: dict[str, MethodCurve]) -> Any:
     """Both estimates against the seconds of sampling; values far above the rest are left to the table.
 
     The grey line is the end of the warm-up, before which estimates are made from all draws, hot ones too.
@@ -100,7 +100,7 @@ def figure(curves: dict[str, Curve]) -> Any:
     return drawing
 
 
-def common_claims(curves: dict[str, Curve], best: str) -> list[Claim]:
+def common_claims(curves: dict[str, MethodCurve], best: str) -> list[Claim]:
     """What the paper says of both figures: who is there first, and who ends lower, by the annealed estimate."""
     ends = {name: curve.annealed for name, curve in curves.items()}
     level = min(ends.values()) + NEAR

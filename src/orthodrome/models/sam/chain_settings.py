@@ -15,7 +15,7 @@ PUBLISHED_STEP = 1e-6
 
 
 @dataclass(frozen=True)
-class Plan:
+class ChainSettings:
     """The settings of a chain; None means tuned.
 
     compensate: take the gradient's own noise from the noise to inject
@@ -36,13 +36,13 @@ class Plan:
     remember: bool
 
 
-def plan_of(model: Any, num_documents: int) -> Plan:
+def settings_of(model: Any, num_documents: int) -> ChainSettings:
     """As the model asks."""
     size = num_documents if model.batch_size is None else min(int(model.batch_size), num_documents)
     if model.published:
-        return published_plan(model, size, num_documents)
+        return published_settings(model, size, num_documents)
     flat = model.proportion_space == "flat"
-    return Plan(
+    return ChainSettings(
         batch_size=size,
         num_steps=model.num_steps,
         step_size=model.step_size,
@@ -58,11 +58,11 @@ def plan_of(model: Any, num_documents: int) -> Plan:
     )
 
 
-def published_plan(model: Any, size: int, num_documents: int) -> Plan:
+def published_settings(model: Any, size: int, num_documents: int) -> ChainSettings:
     """Erratum 3.2: eps = sqrt(gamma / D), C = rho / eps, one batch for all inner steps, V = 0, theta hardly moving."""
     gamma, rho = PUBLISHED["20news" if model.published is True else model.published]
     step = math.sqrt(gamma / num_documents) if model.step_size is None else model.step_size
-    return Plan(
+    return ChainSettings(
         batch_size=size,
         num_steps=model.num_steps,
         step_size=step,

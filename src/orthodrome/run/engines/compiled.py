@@ -1,0 +1,45 @@
+"""The engine of compiled samplers: one program that maps the loop over chains and splits them over devices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+
+from orthodrome.run import parallel
+from orthodrome.run.loop import Kept, advance
+
+
+class CompiledEngine(NamedTuple):
+    """vmap over chains, split over the devices of a mesh."""
+
+    key: Array
+    chains: Array
+    mesh: Any
+    length: int
+    libraries: tuple[str, ...] = ()
+
+    def place(self, state: Any) -> Any:
+        return parallel.place_chains(state, self.mesh)
+
+    def place_sampler(self, sampler: Any) -> Any:
+        return parallel.place_copies(sampler, self.mesh)
+
+    def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
+        state, rows = self._call(advance, sampler, state, first_step, count, thin)
+        return state, jax.tree.map(lambda row: np.asarray(row)[:, :count], rows)
+
+    def program(self, sampler: Any, state: Any) -> str:
+        return self._call(advance.lower, sampler, state, 0, 1, 1).as_text()
+
+    def _call(self, function: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
+        numbers = np.uint32(first_step), np.uint32(count)
+        return function(sampler, self.key, self.chains, state, *numbers, length=self.length, thin=thin, mesh=self.mesh)
+
+
+def compiled_engine(key: Array, num_chains: int, mesh: Any, length: int) -> CompiledEngine:
+    """Return the engine for chains on the devices of a mesh."""
+    chains = parallel.place_chains(np.arange(num_chains, dtype=np.uint32), mesh)
+    return CompiledEngine(parallel.place_copies(key, mesh), chains, mesh, length)

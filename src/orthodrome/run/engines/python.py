@@ -1,0 +1,99 @@
+"""The engine of samplers that Python steps (`compiled = False`): numba kernels, streams of data, large states.
+
+One chain after the other, one transition at a time; the state of the run is a list with the state of each chain. The
+keys are those of the compiled loop. A state belongs to the engine: `step` may change its arrays in place and return
+them, so a state of hundreds of megabytes is never copied. What is kept of a draw is copied at once into rows (chain,
+draw, ...). Between two chunks no transition is under way, so a checkpoint written then is consistent.
+
+In a warm-up that is not kept, only the Info of the transitions and whether the draw is finite are looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+
+from orthodrome.core.types import Tree
+from orthodrome.run.loop import Kept, init_key, transition_key
+
+
+class PythonEngine(NamedTuple):
+    """Python calls `step`; the first `num_warmup` transitions are kept if `keep_warmup`."""
+
+    key: Array
+    num_chains: int
+    length: int
+    num_warmup: int = 0
+    keep_warmup: bool = True
+    libraries: tuple[str, ...] = ("numba",)
+
+    def place(self, state: Any) -> Any:
+        return list(state)
+
+    def place_sampler(self, sampler: Any) -> Any:
+        return sampler
+
+    def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
+        keeps = first_step >= self.num_warmup or self.keep_warmup
+        rows: Any = None
+        for chain in range(self.num_chains):
+            for i in range(count):
+                state[chain], info = self._transitions(sampler, chain, state[chain], first_step + i * thin, thin)
+                kept = keep_in_python(sampler, state[chain], info, keeps)
+                rows = empty_rows(kept, self.num_chains, count) if rows is None else rows
+                write_row(rows, kept, chain, i)
+        return state, rows
+
+    def program(self, sampler: Any, state: Any) -> str:
+        return f"{jax.tree.structure(sampler)} {jax.tree.structure(state)}"
+
+    def _transitions(self, sampler: Any, chain: int, state: Any, first_step: int, thin: int) -> tuple[Any, Any]:
+        """Take `thin` transitions; the Info is that of the last, its flags raised if any transition raised them."""
+        infos = []
+        for t in range(first_step, first_step + thin):
+            state, info = sampler.step(transition_key(self.key, np.uint32(chain), np.uint32(t)), state)
+            infos.append(info)
+        return state, infos[0] if thin == 1 else jax.tree.map(_last_or_any, *infos)
+
+
+def _last_or_any(*values: Any) -> Any:
+    return np.any(values) if np.asarray(values[-1]).dtype == np.bool_ else values[-1]
+
+
+def keep_in_python(sampler: Any, state: Any, info: Any, keeps: bool) -> Kept:
+    """Look at a state; the draw and its distance from the manifold only if the draw is to be kept."""
+    draw = sampler.draw(state)
+    finite = np.array(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(draw)))
+    if not keeps:
+        return Kept(None, info, None, finite)
+    distance = None if sampler.manifold is None else _distance(sampler.manifold, state.position)
+    return Kept(draw, info, distance, finite)
+
+
+_distance = jax.jit(lambda manifold, x: manifold.distance(x))
+
+
+def empty_rows(like: Any, num_chains: int, count: int) -> Any:
+    """Return arrays (chain, draw, ...) for `count` draws like this one of every chain."""
+
+    def one(leaf: Any) -> np.ndarray:
+        values = np.asarray(leaf)
+        return np.empty((num_chains, count, *values.shape), values.dtype)
+
+    return jax.tree.map(one, like)
+
+
+def write_row(rows: Any, kept: Kept, chain: int, i: int) -> None:
+    """Copy what is kept of a draw into its row."""
+    for row, leaf in zip(jax.tree.leaves(rows), jax.tree.leaves(kept), strict=True):
+        row[chain, i] = leaf
+
+
+def first_python_states(sampler: Any, key: Array, num_chains: int) -> tuple[list[Any], Tree]:
+    """Return the states of samplers that make their own start, and their draws with a leading axis of chains."""
+    chains = np.arange(num_chains, dtype=np.uint32)
+    states = [sampler.init(None, init_key(key, chain)) for chain in chains]
+    return states, jax.tree.map(lambda *leaves: np.stack(leaves), *[sampler.draw(state) for state in states])
