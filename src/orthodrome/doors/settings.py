@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -23,6 +23,9 @@ from orthodrome.linear import steps
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.samplers.contract import Sampler
 from orthodrome.targets import Posterior, Target
+
+Probe: TypeAlias = GradientEstimator | Target | Posterior | None
+"""Where the density can be asked: an estimator, a law, or nowhere."""
 
 
 def parts(sampler: Any) -> Iterator[Any]:
@@ -43,7 +46,7 @@ def density_of(sampler: Sampler) -> Target | Posterior | None:
     return next((part for part in parts(sampler) if isinstance(part, Target | Posterior)), None)
 
 
-def probe_of(sampler: Sampler) -> Any:
+def probe_of(sampler: Sampler) -> Probe:
     """Where the density can be asked at the start: the sampler's own estimator, else its target, else nothing."""
     estimators = (part for part in parts(sampler) if isinstance(part, GradientEstimator))
     return next(estimators, density_of(sampler))

@@ -15,7 +15,7 @@ from jax import Array
 
 import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Noise, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, moved
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import Estimate
@@ -28,11 +28,11 @@ class LangevinState(NamedTuple):
     """A position and what the estimator remembers."""
 
     position: Tree
-    memory: Any
+    memory: Memory
 
 
 def langevin_step(
-    key: Array, manifold: Manifold, x: Tree, estimate: Estimate, diffusion: Tree, correction: Tree, step_size: Any
+    key: Array, manifold: Manifold, x: Tree, estimate: Estimate, diffusion: Tree, correction: Tree, step_size: Setting
 ) -> tuple[Tree, FlatInfo]:
     """The new position and the report."""
     h = steps.per_leaf(step_size, x)
@@ -43,7 +43,7 @@ def langevin_step(
     return moved(manifold, x, change), info
 
 
-def langevin_noise(key: Array, diffusion: Tree, noise: Any, h: Tree, like: Tree) -> tuple[Tree, Array]:
+def langevin_noise(key: Array, diffusion: Tree, noise: Noise, h: Tree, like: Tree) -> tuple[Tree, Array]:
     """N(0, 2 h D - h^2 D V D), and whether it had to be clipped."""
     leaves, structure = jax.tree.flatten(like)
     matrices = jax.tree.leaves(diffusion, is_leaf=leaf_matrix.is_matrix)

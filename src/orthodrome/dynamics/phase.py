@@ -16,7 +16,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Setting, State, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.words import own_temperature
 from orthodrome.gradients.estimator import GradientEstimator
@@ -30,14 +30,14 @@ class Phase(NamedTuple):
 
     position: Tree
     velocity: Tree
-    memory: Any
+    memory: Memory
     thermostat: Any
     logdensity: Array
     clipped: Array
     broken: Array
 
 
-def begin(state: Any, thermostat: Any = None) -> Phase:
+def begin(state: State, thermostat: Any = None) -> Phase:
     """The phase at the beginning of a step."""
     no = jnp.zeros((), bool)
     lp = jnp.zeros((), trees.real_dtype(state.position))
@@ -83,12 +83,12 @@ def first_velocity(manifold: Manifold, position: Tree, key: Array | None) -> Tre
     return trees.scale(0.0, position) if key is None else manifold.random_velocity(key, position)
 
 
-def friction_tree(friction: Any, position: Tree) -> Tree:
+def friction_tree(friction: Setting, position: Tree) -> Tree:
     """One friction per leaf of the position."""
     return jax.tree.unflatten(jax.tree.structure(position), spread(friction, position))
 
 
-def mean_friction(friction: Any, position: Tree) -> Array:
+def mean_friction(friction: Setting, position: Tree) -> Array:
     """The frictions of the leaves, averaged over the numbers of the position."""
     entries, dtype = jax.tree.leaves(friction_tree(friction, position)), trees.real_dtype(position)
     leaves = jax.tree.leaves(position)
@@ -96,7 +96,7 @@ def mean_friction(friction: Any, position: Tree) -> Array:
     return total / sum(x.size for x in leaves)
 
 
-def friction_range(friction: Any, units: Tree) -> tuple[Any, Any]:
+def friction_range(friction: Setting, units: Tree) -> tuple[Any, Any]:
     """The weakest and the strongest friction in these units; None for both if it is not set."""
     if friction is None:
         return None, None
@@ -107,7 +107,7 @@ def friction_range(friction: Any, units: Tree) -> tuple[Any, Any]:
     return jnp.min(every), jnp.max(every)
 
 
-def friction_problem(friction: Any, matrix: bool = True) -> str | None:
+def friction_problem(friction: Setting, matrix: bool = True) -> str | None:
     """A friction that cannot be."""
     for c in jax.tree.leaves(friction, is_leaf=is_noise):
         if c is None:
@@ -121,7 +121,7 @@ def friction_problem(friction: Any, matrix: bool = True) -> str | None:
     return None
 
 
-def expected_temperature(order: str, step_size: Any, friction: Any, position: Tree) -> Array:
+def expected_temperature(order: str, step_size: Setting, friction: Setting, position: Tree) -> Array:
     """The scheme's own v.v/m, averaged over the numbers of the position."""
     h = jax.tree.leaves(steps.per_leaf(step_size, position), is_leaf=steps.is_step)
     leaves = jax.tree.leaves(position)
@@ -130,7 +130,7 @@ def expected_temperature(order: str, step_size: Any, friction: Any, position: Tr
     return sum(jnp.asarray(m, dtype) * x.size for m, x in zip(means, leaves, strict=True)) / sum(x.size for x in leaves)
 
 
-def _rate(friction: Any, h: Any) -> Array:
+def _rate(friction: Setting, h: Any) -> Array:
     """C h, for each element or eigenvalue."""
     if isinstance(friction, MatrixFriction):
         return jnp.linalg.eigvalsh(budget(friction, duration(h)).matrix) / 2

@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Noise, Number, Tree
 from orthodrome.linear import steps
 from orthodrome.linear.noise import MatrixFriction, budget, duration, injected_noise
 from orthodrome.manifolds.manifold import Manifold
@@ -53,7 +53,7 @@ def damp(manifold: Manifold, x: Tree, v: Tree, friction: Tree, h: Tree) -> Tree:
 
 
 def noisy_kick(
-    key: Array, manifold: Manifold, x: Tree, v: Tree, gradient: Tree, noise: Any, friction: Tree, h: Tree
+    key: Array, manifold: Manifold, x: Tree, v: Tree, gradient: Tree, noise: Noise, friction: Tree, h: Tree
 ) -> tuple[Tree, Array]:
     """O: the gradient for the time h, and the noise that its own V leaves to inject; also whether that was clipped."""
     drawn, clipped = injected_noise(key, h, friction, noise, x)
@@ -74,7 +74,7 @@ def thermalise(key: Array, manifold: Manifold, x: Tree, v: Tree, friction: Tree,
     return per_leaf(manifold, leaf, x, v, friction, h, manifold.random_velocity(key, x))
 
 
-def times(h: Tree, factor: Any) -> Tree:
+def times(h: Tree, factor: Number) -> Tree:
     """The tree of steps, each multiplied by one number."""
     return steps.scaled(h, factor)
 

@@ -91,6 +91,6 @@ class Manifold(abc.ABC):
         """
         return None
 
-    def log_measure(self, x: Tree) -> Any:
+    def log_measure(self, x: Tree) -> Array | float:
         """The log density of the user's reference measure with respect to the surface measure, summed over copies."""
         return 0.0

@@ -65,7 +65,7 @@ class Product(Manifold):
     def walls(self, x: Tree) -> Tree:
         return self.map(lambda m, a: m.walls(a), x)
 
-    def log_measure(self, x: Tree) -> Any:
+    def log_measure(self, x: Tree) -> Array | float:
         return sum(jax.tree.leaves(self.map(lambda m, a: m.log_measure(a), x)))
 
     def map(self, function: Any, *rest: Tree) -> Tree:

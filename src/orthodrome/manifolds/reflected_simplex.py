@@ -66,7 +66,7 @@ class ReflectedSimplex(Manifold):
     def walls(self, x: Array) -> Array:
         return x
 
-    def log_measure(self, x: Array) -> Any:
+    def log_measure(self, x: Array) -> Array | float:
         return -0.5 * math.log(x.shape[-1]) * (x.size // x.shape[-1])
 
     def _run(self, x: Array, v: Array, time: Array) -> tuple[Array, Array, Array]:

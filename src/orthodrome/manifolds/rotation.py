@@ -66,4 +66,5 @@ def _skew(a: Array) -> Array:
 
 
 def _determinant(a: Array) -> Array:
-    return jnp.linalg.det(a)[..., None, None]
+    determinant: Array = jnp.linalg.det(a)
+    return determinant[..., None, None]

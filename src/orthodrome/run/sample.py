@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
+from jax.sharding import Mesh
 
 from orthodrome import doors
 from orthodrome.errors import Diverged, OrthodromeWarning
@@ -52,7 +53,7 @@ def sample(
     checkpoint: str | Path | None = None,
     checkpoint_every: float = 10.0,
     store: str | Path | None = None,
-    mesh: Any = None,
+    mesh: Mesh | None = None,
     stop_when: Stop | None = None,
     dims: draws.Dims = None,
     coords: draws.Coords = None,
@@ -87,7 +88,7 @@ def sample(
 
 def tuning_steps(sampler: Sampler, num_warmup: int) -> int:
     """The length of the warm-up: an `Adapted` that the user made knows its own."""
-    own = sampler.num_warmup if isinstance(sampler, Tuner) else None
+    own = sampler.num_warmup
     return int(num_warmup if own is None else own)
 
 
@@ -106,7 +107,7 @@ def open_draws(
 
 
 def open_checkpoint(
-    folder: str | Path | None, every: float, setup: Setup, plan: Plan, mesh: Any, held: Draws
+    folder: str | Path | None, every: float, setup: Setup, plan: Plan, mesh: Mesh | None, held: Draws
 ) -> Checkpoint | None:
     """The checkpoint of this run, if one is wanted."""
     if folder is None or not isinstance(held, DiskDraws):
@@ -174,7 +175,7 @@ def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
 def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
     """What the tree says about the run; plain numbers and strings."""
     setup, plan = conductor.setup, conductor.plan
-    sampler = setup.sampler.sampler if setup.tunes else setup.sampler
+    sampler = setup.sampler.sampler if isinstance(setup.sampler, Tuner) else setup.sampler
     manifold = sampler.manifold
     return {
         "inference_library": "orthodrome",

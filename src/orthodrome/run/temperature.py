@@ -53,4 +53,5 @@ def mean_expected(sampler: Sampler, position: Tree, done: np.ndarray) -> float:
 @jax.jit
 def _expected(sampler: Sampler, position: Tree, done: Array) -> Array:
     """One transition after the other: all at once, a large position would need much memory."""
-    return jax.lax.map(lambda t: sampler.expected_temperature(position, t), done)
+    expected: Array = jax.lax.map(lambda t: sampler.expected_temperature(position, t), done)
+    return expected

@@ -25,7 +25,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import replace
-from orthodrome.core.types import Info, State, Tree
+from orthodrome.core.types import Info, Number, Setting, State, Tree
 from orthodrome.dynamics.leapfrog import Point
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.noisy import TemperedGradient
@@ -38,7 +38,10 @@ NOTHING: frozenset[str] = frozenset()
 class Sampler(abc.ABC):
     """init and step; `compiled` says whether `step` may be traced by JAX or is called from Python."""
 
-    compiled: bool
+    compiled: bool = True
+
+    num_warmup: Any = None
+    """The length of the warm-up that it was made for; None: `sample` says."""
 
     @property
     @abc.abstractmethod
@@ -64,7 +67,7 @@ class Sampler(abc.ABC):
         "replicas". Empty: the sampler is ready to draw."""
         return NOTHING
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the mean of v.v/m that the scheme itself has, with exact gradients, after `done` transitions."""
         return jnp.ones((), trees.real_dtype(position))
 
@@ -72,10 +75,10 @@ class Sampler(abc.ABC):
 class SteppedSampler(Sampler):
     """A sampler with a step size, of a law that can be heated."""
 
-    step_size: Any
+    step_size: Setting
 
     @abc.abstractmethod
-    def at_temperature(self, beta: Any) -> Self:
+    def at_temperature(self, beta: Number) -> Self:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
 
 
@@ -112,7 +115,7 @@ class ExactGradientSampler(ExactSampler):
         """The space of the position."""
         return self.gradient.manifold
 
-    def at_temperature(self, beta: Any) -> Self:
+    def at_temperature(self, beta: Number) -> Self:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
         return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
 
@@ -160,7 +163,7 @@ class StochasticSampler(SteppedSampler):
         """Return its own metric's inverse, if it does not learn units; one entry per leaf (see `leaf_matrix`)."""
         raise NotImplementedError
 
-    def at_temperature(self, beta: Any) -> Self:
+    def at_temperature(self, beta: Number) -> Self:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
         return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
 
@@ -188,6 +191,6 @@ class Holder(Sampler):
         """Whether the law of what it holds is exact."""
         return self.sampler.adjusted
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the temperature of what it holds."""
         return self.sampler.expected_temperature(position, done)

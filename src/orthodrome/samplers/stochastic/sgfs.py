@@ -15,6 +15,7 @@ diagonal, full) is that of P.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -24,7 +25,7 @@ from jax import Array
 import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Noise, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, moved
 from orthodrome.dynamics.langevin import LangevinState
 from orthodrome.dynamics.leapfrog import largest_step
@@ -52,9 +53,9 @@ class SGFS(FlatSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    injected: Any = None
-    information: Any = None
+    step_size: Setting = None
+    injected: Setting = None
+    information: Setting = None
     compiled: bool = static(default=True)
 
     @property
@@ -105,7 +106,7 @@ class SGFS(FlatSampler):
         """B."""
         return total if self.injected is None else leaf_matrix.spread(self.injected, x)
 
-    def _total(self, noise: Any, x: Tree) -> Tree:
+    def _total(self, noise: Noise, x: Tree) -> Tree:
         """V + I."""
         if noise is None:
             raise BadInput("SGFS needs the noise of the gradient; use Minibatch(..., noise=EmpiricalFisher())")
@@ -139,5 +140,7 @@ def _sum(a: Any, b: Any, like: Array) -> Any:
     """a + b, as a matrix if either is one."""
     if not (leaf_matrix.is_matrix(a) or leaf_matrix.is_matrix(b)):
         return a + b
-    full = lambda m: m.matrix if leaf_matrix.is_matrix(m) else jnp.diag(jnp.broadcast_to(m, like.shape).ravel())
+    full: Callable[[Any], Array] = lambda m: (
+        m.matrix if leaf_matrix.is_matrix(m) else jnp.diag(jnp.broadcast_to(m, like.shape).ravel())
+    )
     return LeafMatrix(full(a) + full(b))

@@ -15,14 +15,14 @@ error is then the same in all of them and heats the chain about `num_steps` time
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 from jax import Array
 
 import orthodrome.dynamics.phase as stochastic
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Number, Setting, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
@@ -37,7 +37,7 @@ class SGGMCState(NamedTuple):
 
     position: Tree
     velocity: Tree
-    memory: Any
+    memory: Memory
 
 
 class SGGMCInfo(NamedTuple):
@@ -70,8 +70,8 @@ class SGGMC(StochasticSampler):
     letters: ClassVar[str] = "ABOKU"
 
     gradient: GradientEstimator
-    step_size: Any = None
-    friction: Any = None
+    step_size: Setting = None
+    friction: Setting = None
     num_steps: int = static(default=1)
     order: str = static(default="ABOBA")
     reuse_batch: bool = static(default=False)
@@ -99,7 +99,7 @@ class SGGMC(StochasticSampler):
         h = steps.per_leaf(self.step_size, state.position)
         friction = stochastic.friction_tree(self.friction, state.position)
 
-        def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
+        def letter(name: str, key: Array, phase: stochastic.Phase, share: Number) -> stochastic.Phase:
             x, v, part = phase.position, phase.velocity, splitting.times(h, share)
             if name == "A":
                 x, v = splitting.flow(manifold, x, v, part)
@@ -121,7 +121,7 @@ class SGGMC(StochasticSampler):
         info = SGGMCInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused)
         return SGGMCState(end.position, end.velocity, end.memory), info
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """The scheme's own v.v/m (erratum c-10)."""
         return stochastic.expected_temperature(self.order, self.step_size, self.friction, position)
 

@@ -24,7 +24,7 @@ from jax import Array
 import orthodrome.linear.leaf_matrix as leaf_matrix
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import first_momentum
@@ -42,7 +42,7 @@ class ThermostatState(NamedTuple):
     position: Tree
     momentum: Tree
     thermostat: Any
-    memory: Any
+    memory: Memory
 
 
 @pytree
@@ -59,9 +59,9 @@ class SGNHT(FlatSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    friction: Any = None
-    thermostat_mass: Any = 1.0
+    step_size: Setting = None
+    friction: Setting = None
+    thermostat_mass: Setting = 1.0
     per_coordinate: bool = static(default=False)
     compiled: bool = static(default=True)
 
