@@ -68,6 +68,9 @@ class Product(Manifold):
     def log_measure(self, x: Tree) -> Array | float:
         return sum(jax.tree.leaves(self.map(lambda m, a: m.log_measure(a), x)))
 
+    def log_volume(self, like: Tree) -> float:
+        return float(sum(jax.tree.leaves(self.map(lambda m, a: m.log_volume(a), like))))
+
     def map(self, function: Any, *rest: Tree) -> Tree:
         """function(manifold, leaf, ...) over the factors."""
         return jax.tree.map(function, self.factors, *rest, is_leaf=is_manifold)
