@@ -32,6 +32,15 @@ class Estimate(NamedTuple):
 
 
 @runtime_checkable
+class SelfChecking(Protocol):
+    """An estimator whose settings may not fit each other or the data."""
+
+    def problem(self) -> str | None:
+        """Return what is wrong with its settings, or None."""
+        ...
+
+
+@runtime_checkable
 class GradientEstimator(Protocol):
     """The contract; `target` names the law that is estimated."""
 

@@ -72,6 +72,7 @@ def sample(
     dims, coords: names for the axes of the parameters, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     """
+    doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
     plan = Plan(int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin), keep_warmup)
     with new_progress(progress) as bar, Interruption() as interruption:

@@ -58,7 +58,6 @@ class Setup(NamedTuple):
 
 def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup:
     """Check, wrap, place, and compute the first states."""
-    doors.check_contract(sampler)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
     doors.check_sampler(sampler, positions)
     doors.check_density(doors.density_of(sampler), positions)

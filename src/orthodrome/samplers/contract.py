@@ -71,6 +71,22 @@ class Sampler(abc.ABC):
         """Return the mean of v.v/m that the scheme itself has, with exact gradients, after `done` transitions."""
         return jnp.ones((), trees.real_dtype(position))
 
+    def supports(self, manifold: Manifold) -> str | None:
+        """Return why it cannot work on a space, and what to use instead; None if it can."""
+        return None
+
+    def problem(self) -> str | None:
+        """Return what is wrong with its settings, or None."""
+        return None
+
+    def problem_at(self, position: Tree) -> str | None:
+        """Return what is wrong with it at a start in the user's coordinates, or None."""
+        return None
+
+    def resume_problem(self) -> str | None:
+        """Return why it cannot go on from a checkpoint, or None."""
+        return None
+
 
 class SteppedSampler(Sampler):
     """A sampler with a step size, of a law that can be heated."""
