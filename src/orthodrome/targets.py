@@ -24,13 +24,31 @@ from orthodrome.core.types import Tree
 from orthodrome.manifolds.manifold import Manifold
 
 
-class EmbeddedLaw(Protocol):
-    """What samplers and estimators ask of a law."""
+class ManifoldLaw(Protocol):
+    """What everybody asks of a law: where it lives."""
 
     @property
     def manifold(self) -> Manifold:
         """The space of the law."""
         ...
+
+
+class LawOfData(ManifoldLaw, Protocol):
+    """A law of rows of data, some of which make a batch."""
+
+    @property
+    def data(self) -> Any:
+        """A tree of arrays that share their first axis."""
+        ...
+
+    @property
+    def num_data(self) -> int:
+        """N, the number of rows."""
+        ...
+
+
+class EmbeddedLaw(ManifoldLaw, Protocol):
+    """A law whose log density can be computed."""
 
     def embedded_logdensity(self, x: Tree) -> Array:
         """log pi_H(x), with respect to the surface measure."""
@@ -42,7 +60,7 @@ class Target:
     """A law on a manifold by its log density: `logdensity(parameters)`, or `logdensity(parameters, data)` with data."""
 
     manifold: Manifold
-    logdensity: Callable[..., Any] = static()
+    logdensity: Callable[..., Array] = static()
     data: Any = None
 
     def user_logdensity(self, p: Tree) -> Array:
@@ -62,18 +80,19 @@ class Posterior:
     """
 
     manifold: Manifold
-    logprior: Callable[..., Any] = static()
-    loglikelihood: Callable[..., Any] = static()
+    logprior: Callable[..., Array] = static()
+    loglikelihood: Callable[..., Array] = static()
     data: Any = None
 
     @property
     def num_data(self) -> int:
         """N, the number of rows."""
-        return jax.tree.leaves(self.data)[0].shape[0]
+        return int(jax.tree.leaves(self.data)[0].shape[0])
 
     def pointwise(self, p: Tree, rows: Tree) -> Array:
         """The log likelihood of each of some rows, in the user's coordinates."""
-        return jax.vmap(self.loglikelihood, in_axes=(None, 0))(p, rows)
+        each: Array = jax.vmap(self.loglikelihood, in_axes=(None, 0))(p, rows)
+        return each
 
     def user_logdensity(self, p: Tree) -> Array:
         """The unnormalised log posterior at a point in the user's coordinates."""

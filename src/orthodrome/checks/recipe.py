@@ -7,7 +7,7 @@ function has a kink, a `stop_gradient` or a wrong derivative of its own.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ from orthodrome.metrics.divergence import ExactDivergence
 from orthodrome.recipe.inspection import both_matrices, check_shapes, wrong_curl, wrong_diffusion
 from orthodrome.recipe.motion import Motion
 from orthodrome.recipe.recipe import Recipe
+from orthodrome.targets import EmbeddedLaw
 
 TOLERANCE = 1e-8
 """Of the size of the matrix, for symmetry and signs; float64 rounding is 1e-16."""
@@ -89,7 +90,7 @@ def sde_of(recipe: Recipe) -> tuple[Any, Any, Any]:
         if recipe.gradient is None:
             return -exact.energy(z)
         x = z if recipe.auxiliary is None else z[0]
-        return recipe.gradient.target.embedded_logdensity(x) - exact.energy(z)
+        return cast(EmbeddedLaw, recipe.gradient.target).embedded_logdensity(x) - exact.energy(z)
 
     def drift(z: Tree) -> Tree:
         motion = Motion(exact, None, None, None)  # type: ignore[arg-type]

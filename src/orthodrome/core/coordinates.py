@@ -16,8 +16,10 @@ from orthodrome.errors import BadInput
 
 def like(found: Tree, z: Tree) -> bool:
     """Whether a tree has the structure and the shapes of z."""
-    shapes = lambda tree: {path: leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
-    return shapes(found) == shapes(z)
+    first, second = (
+        {path: leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(tree)} for tree in (found, z)
+    )
+    return first == second
 
 
 def check_matrix(name: str, function: Any, z: Tree, size: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.types import Tree
+
+T = TypeVar("T")
 
 
 def add(x: Tree, y: Tree) -> Tree:
@@ -41,9 +43,10 @@ def dot(x: Tree, y: Tree) -> Array:
     return jax.tree.reduce(jnp.add, jax.tree.map(lambda u, w: jnp.sum(u * w), x, y))
 
 
-def where(condition: Array, x: Tree, y: Tree) -> Tree:
+def where(condition: Array, x: T, y: T) -> T:
     """x where the one condition holds, else y."""
-    return jax.tree.map(lambda u, w: jnp.where(condition, u, w), x, y)
+    chosen: T = jax.tree.map(lambda u, w: jnp.where(condition, u, w), x, y)
+    return chosen
 
 
 def all_finite(x: Tree) -> Array:

@@ -4,7 +4,9 @@ Some of them are `Any`, and this is the one place that says why; every function 
 JAX's arrays carry no shape in their type, and a position may be any pytree of them: a `Tree`. Each sampler has a State
 and an Info of its own (NamedTuples), and what holds a sampler hands its state back without looking inside: there
 `State` and `Info`. An estimator's `Memory` is any pytree, too. A `Setting` is a number, an array, a tree with one per
-leaf, a linear map, or None, as the docstring of the class says; inside compiled code it is a tracer.
+leaf, a linear map, or None, as the docstring of the class says; a `Number` may be Python's, NumPy's or JAX's; inside
+compiled code both are tracers. A `Key` is None where nothing is drawn, which only the estimator knows. `Noise` has
+several forms (`linear.noise`), one for each leaf.
 """
 
 from __future__ import annotations
@@ -31,3 +33,12 @@ Memory: TypeAlias = Any
 
 Setting: TypeAlias = Any
 """A number, an array, a tree or a linear map that configures a sampler; None: not set."""
+
+Number: TypeAlias = Any
+"""One number: of Python, NumPy or JAX."""
+
+Key: TypeAlias = Any
+"""A key of JAX; None will do for an estimator that is exact."""
+
+Noise: TypeAlias = Any
+"""V, the covariance of a gradient's error, one entry for each leaf; None: not known, or zero."""

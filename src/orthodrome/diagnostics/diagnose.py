@@ -14,6 +14,7 @@ import numpy as np
 
 from orthodrome.diagnostics import convergence
 from orthodrome.diagnostics.summaries import Summary, summary
+from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
     import xarray
@@ -22,8 +23,6 @@ __all__ = ["Diagnosis", "Summary", "diagnose", "summary"]
 
 RHAT, ESS_PER_CHAIN, BFMI = 1.01, 100, 0.3
 DISTANCE = {"float32": 1e-4, "float64": 1e-8}
-POINT_NDIM = {"Sphere": 1, "Stiefel": 2, "Rotation": 2}
-"""The spaces where a sign may be arbitrary, and how many axes a point has."""
 COLUMNS = "rhat", "ess_bulk", "ess_tail", "mcse", "rhat_invariant", "ess_invariant"
 
 
@@ -84,8 +83,9 @@ def _variable(values: np.ndarray, kind: str) -> dict[str, float]:
         "ess_tail": convergence.least(convergence.ess(numbers, "tail")),
         "mcse": convergence.most(convergence.mcse(numbers)),
     }
-    if kind in POINT_NDIM:
-        products = convergence.invariants(values, POINT_NDIM[kind])
+    manifold = manifold_named(kind)
+    if manifold.mirrored:
+        products = convergence.invariants(values, manifold.point_ndim)
         row["rhat_invariant"] = convergence.most(convergence.rhat(products))
         row["ess_invariant"] = convergence.least(convergence.ess(products))
     return row

@@ -30,7 +30,6 @@ from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
-from orthodrome.manifolds.volume import log_volume
 
 if TYPE_CHECKING:
     import xarray
@@ -70,7 +69,7 @@ def log_evidence(
     reference = 0.0 if log_hottest is None else float(log_hottest)
     if target is not None and log_hottest is None:
         like = _one_position(draws, target.manifold)
-        reference = log_volume(target.manifold, like)
+        reference = target.manifold.log_volume(like)
         uniform = _uniform_heights(target, like, seed, blocks.shape[0] * blocks.shape[1])
         blocks = np.concatenate([uniform.reshape(*blocks.shape[:2], 1), blocks], axis=2)
         exponents = np.concatenate([[0.0], exponents])

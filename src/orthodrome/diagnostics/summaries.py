@@ -1,9 +1,8 @@
-"""`summary`: what the draws say, in the terms of the space each parameter lives on.
+"""`summary`: what the draws say, in the terms of the space each parameter lives on (its manifold's `summary`).
 
-    Sphere      the directional mean m = E x / |E x| and the resultant length |E x| (1: a point, 0: no direction)
-    Rotation    the mean rotation, the polar factor of E X, and tr(M' E X) / n in place of the resultant length
-    Stiefel     the mean frame up to signs (and rotation) of its columns: the leading eigenvectors of E X X', and
-                the share of E X X' in their span
+    Sphere      the directional mean and the resultant length
+    Rotation    the mean rotation and the resultant length
+    Stiefel     the mean frame up to signs (and rotation) of its columns, and its share of E X X'
     elsewhere   mean, standard deviation and quantiles of every number
 
 with the worst R-hat and the smallest ESS of the variable. The reference for directional means is Mardia & Jupp
@@ -14,18 +13,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from orthodrome.diagnostics import convergence
+from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
     import xarray
 
 LONGEST_LIST = 12
-QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +48,7 @@ def summary(tree: xarray.DataTree) -> Summary:
 
 def _variable(kind: str, values: xarray.DataArray) -> xarray.Dataset:
     array = np.asarray(values.transpose("chain", "draw", ...))
-    data = _KINDS.get(kind, _numbers)(values, array)
+    data = _dataset(values, manifold_named(kind).summary(array))
     data.attrs |= {
         "manifold": kind,
         "rhat": convergence.most(convergence.rhat(convergence.chosen(array))),
@@ -58,45 +56,6 @@ def _variable(kind: str, values: xarray.DataArray) -> xarray.Dataset:
         "ess_tail": convergence.least(convergence.ess(convergence.chosen(array), "tail")),
     }
     return data
-
-
-def _numbers(values: xarray.DataArray, array: np.ndarray) -> xarray.Dataset:
-    quantiles = np.quantile(array, QUANTILES, axis=(0, 1))
-    found = {"mean": array.mean((0, 1)), "sd": array.std((0, 1), ddof=1)}
-    return _dataset(values, found | {f"q{100 * q:02.0f}": level for q, level in zip(QUANTILES, quantiles, strict=True)})
-
-
-def _directions(values: xarray.DataArray, array: np.ndarray) -> xarray.Dataset:
-    mean = array.mean((0, 1), dtype=float)
-    length = np.linalg.norm(mean, axis=-1, keepdims=True)
-    direction = mean / np.maximum(length, np.finfo(float).tiny)
-    return _dataset(values, {"directional_mean": direction, "resultant_length": length[..., 0]})
-
-
-def _rotations(values: xarray.DataArray, array: np.ndarray) -> xarray.Dataset:
-    mean = array.mean((0, 1), dtype=float)
-    u, _, vt = np.linalg.svd(mean)
-    if np.linalg.det(array[0, 0].astype(float)).ravel()[0] > 0:  # the nearest of the same orientation
-        u[..., -1] *= np.sign(np.linalg.det(u @ vt))[..., None]
-    rotation = u @ vt
-    length = np.sum(rotation * mean, axis=(-2, -1)) / mean.shape[-1]
-    return _dataset(values, {"mean_rotation": rotation, "resultant_length": length})
-
-
-def _frames(values: xarray.DataArray, array: np.ndarray) -> xarray.Dataset:
-    columns = array.shape[-1]
-    second = np.einsum("cd...ik,cd...jk->...ij", array, array, dtype=float) / (array.shape[0] * array.shape[1])
-    eigenvalues, vectors = np.linalg.eigh(second)
-    frame = vectors[..., ::-1][..., :columns]
-    share = eigenvalues[..., ::-1][..., :columns].sum(-1) / columns
-    return _dataset(values, {"mean_frame": frame, "share_of_span": share})
-
-
-_KINDS: dict[str, Callable[[Any, np.ndarray], Any]] = {
-    "Sphere": _directions,
-    "Rotation": _rotations,
-    "Stiefel": _frames,
-}
 
 
 def _dataset(values: xarray.DataArray, found: dict[str, np.ndarray]) -> xarray.Dataset:

@@ -1,6 +1,6 @@
 """What the first compiled program saw at the start of every chain (`Look`): on the manifold, finite, able to move?
 
-A manifold may have a text `advice`: what to do when the density is not finite there.
+What to do about it, the manifold says (`remedy`, `advice`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check_look(look: Any, positions: Tree, manifold: Manifold, one_start: bool) 
 def _check_distance(name: str, distance: float, tolerance: float, manifold: Manifold) -> None:
     if not distance <= tolerance:
         kind = type(manifold).__name__
-        remedy = f"pass `{name} / {name}.sum()`" if "Simplex" in kind else "pass `manifold.retract(start)`"
+        remedy = manifold.remedy(name)
         raise NotOnManifold(f"`{name}` is off the {kind} by {distance:.0e} (tolerance {tolerance:.0e}); {remedy}")
 
 
@@ -65,5 +65,5 @@ def _check_finite(name: str, chain: int, look: Any, manifold: Manifold) -> None:
 
 
 def _advice(manifold: Manifold) -> str:
-    texts = {text for kind in kinds(manifold) if (text := getattr(type(kind), "advice", None))}
+    texts = {kind.advice for kind in kinds(manifold) if kind.advice}
     return "".join(f"; {text}" for text in sorted(texts))

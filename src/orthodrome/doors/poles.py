@@ -21,7 +21,6 @@ from jax import Array
 from orthodrome.core.types import Tree
 from orthodrome.doors.names import kinds, leaf_name
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.manifolds.simplex import Simplex
 
 NEAR, NEARER = 1e-2, 1e-4
 LOOKS = 32
@@ -30,10 +29,10 @@ SLACK = 0.02
 
 
 def warn_poles(target: Any, x: Tree, adjusted: bool) -> None:
-    """Warn where a `Simplex` leaf of the embedded position has a wall that its sampler cannot bear."""
-    least = 0.5 if adjusted else 1.0
+    """Warn where a leaf of the embedded position has a wall that its sampler cannot bear."""
     for index, (path, leaf) in enumerate(jax.tree_util.tree_leaves_with_path(x)):
-        if not isinstance(kinds(target.manifold)[index], Simplex):
+        least = kinds(target.manifold)[index].least_concentration(adjusted)
+        if least is None:
             continue
         walls = np.unique(np.linspace(0, leaf.shape[-1] - 1, min(LOOKS, leaf.shape[-1])).astype(np.int32))
         slopes = np.asarray(_slopes(target, x, walls, index))

@@ -1,16 +1,14 @@
 """The sampler's settings: do they fit each other, the space and the data?
 
-A sampler may have a method `supports(manifold) -> str | None`: why it cannot work there, and what to use instead. A
-sampler or an estimator may have `problem() -> str | None`: what is wrong with its own settings, and
-`problem_at(position)`: what is wrong at the start. One that cannot go on from a checkpoint says why in
-`resume_problem()`.
+A sampler answers `supports(manifold)`, `problem()`, `problem_at(position)` and `resume_problem()` with what is wrong
+and what to do, or None (`samplers.contract`); an estimator may have `problem()`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -19,11 +17,14 @@ from orthodrome.core.types import Tree
 from orthodrome.doors.maps import check_is_step, check_maps
 from orthodrome.doors.names import describe, kinds, leaf_name, path_list, same_structure
 from orthodrome.errors import BadInput, Unsupported
-from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.gradients.estimator import GradientEstimator, SelfChecking
 from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.samplers.contract import Sampler
 from orthodrome.targets import Posterior, Target
+
+Probe: TypeAlias = GradientEstimator | Target | Posterior | None
+"""Where the density can be asked: an estimator, a law, or nowhere."""
 
 
 def parts(sampler: Any) -> Iterator[Any]:
@@ -44,7 +45,7 @@ def density_of(sampler: Sampler) -> Target | Posterior | None:
     return next((part for part in parts(sampler) if isinstance(part, Target | Posterior)), None)
 
 
-def probe_of(sampler: Sampler) -> Any:
+def probe_of(sampler: Sampler) -> Probe:
     """Where the density can be asked at the start: the sampler's own estimator, else its target, else nothing."""
     estimators = (part for part in parts(sampler) if isinstance(part, GradientEstimator))
     return next(estimators, density_of(sampler))
@@ -65,15 +66,11 @@ def check_sampler(sampler: Sampler, positions: Tree) -> None:
     manifold = sampler.manifold
     one = jax.tree.map(lambda leaf: leaf[0], positions)
     for part in parts(sampler):
-        supports = getattr(type(part), "supports", None)
-        problem = supports(part, manifold) if supports is not None else None
-        if problem is not None:
+        if isinstance(part, Sampler) and (problem := part.supports(manifold)) is not None:
             raise Unsupported(f"{type(part).__name__} does not work on {describe(manifold)}: {problem}")
-        own = getattr(type(part), "problem", None)
-        if own is not None and (problem := own(part)) is not None:
+        if isinstance(part, SelfChecking) and (problem := part.problem()) is not None:
             raise BadInput(f"{type(part).__name__}: {problem}")
-        at_start = getattr(type(part), "problem_at", None)
-        if at_start is not None and (problem := at_start(part, one)) is not None:
+        if isinstance(part, Sampler) and (problem := part.problem_at(one)) is not None:
             raise BadInput(f"{type(part).__name__}: {problem}")
         settings = fields(part)
         _check_step(settings.get("step_size"), one, manifold)
@@ -86,8 +83,7 @@ def check_sampler(sampler: Sampler, positions: Tree) -> None:
 def check_resumable(sampler: Sampler) -> None:
     """Whether a run that was cut short can see again what it saw."""
     for part in parts(sampler):
-        hook = getattr(type(part), "resume_problem", None)
-        if hook is not None and (problem := hook(part)) is not None:
+        if isinstance(part, Sampler) and (problem := part.resume_problem()) is not None:
             raise BadInput(f"{type(part).__name__} with a checkpoint: {problem}")
 
 

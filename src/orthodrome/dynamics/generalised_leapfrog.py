@@ -18,15 +18,16 @@ back to where it began.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jax.typing import DTypeLike
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import Inverted, invert, outer, product
 from orthodrome.metrics.local_metric import PointMetric
@@ -58,7 +59,7 @@ class System:
 
     gradient: GradientEstimator
     metric: PointMetric
-    tolerance: Any
+    tolerance: Setting
     unravel: Callable[[Array], Tree] = static()
     max_iterations: int = static(default=50)
 
@@ -131,6 +132,6 @@ class System:
         return jnp.max(jnp.abs(a - b) / (1 + jnp.abs(b)))
 
 
-def default_tolerance(dtype: Any) -> float:
+def default_tolerance(dtype: DTypeLike) -> float:
     """A hundred rounding errors."""
     return 100 * float(jnp.finfo(dtype).eps)

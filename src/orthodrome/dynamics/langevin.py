@@ -7,13 +7,13 @@ with the gradient g of the log density, a positive definite D and the covariance
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Noise, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, moved
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import Estimate
@@ -28,11 +28,11 @@ class LangevinState(NamedTuple):
     """A position and what the estimator remembers."""
 
     position: Tree
-    memory: Any
+    memory: Memory
 
 
 def langevin_step(
-    key: Array, manifold: Manifold, x: Tree, estimate: Estimate, diffusion: Tree, correction: Tree, step_size: Any
+    key: Array, manifold: Manifold, x: Tree, estimate: Estimate, diffusion: Tree, correction: Tree, step_size: Setting
 ) -> tuple[Tree, FlatInfo]:
     """The new position and the report."""
     h = leaves.spread(step_size, x)
@@ -43,7 +43,7 @@ def langevin_step(
     return moved(manifold, x, change), info
 
 
-def langevin_noise(key: Array, diffusion: Tree, noise: Any, h: Tree, like: Tree) -> tuple[Tree, Array]:
+def langevin_noise(key: Array, diffusion: Tree, noise: Noise, h: Tree, like: Tree) -> tuple[Tree, Array]:
     """Draw N(0, 2 h D - h^2 D V D); return it, and whether it had to be clipped."""
     pairs = list(zip(leaves.entries(diffusion, like), jax.tree.leaves(h), strict=True))
     totals = [d.scaled(2 * s) if is_map(d) else 2 * s * d for d, s in pairs]

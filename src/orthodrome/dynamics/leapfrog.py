@@ -8,14 +8,15 @@ H = -log pi_H(x) + |v|^2 / 2 up to O(h^2).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import DTypeLike
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.soft_walls import softened
 from orthodrome.gradients.estimator import GradientEstimator
@@ -65,13 +66,13 @@ def diverges(manifold: Manifold, change: Array, point: Point) -> Array:
     return diverging if all(exact) else diverging & trees.all_finite(point.position)
 
 
-def largest_step(step_size: Any) -> Array:
+def largest_step(step_size: Setting) -> Array:
     """One number for `info`: the largest entry of a tree of steps (the size of a linear map)."""
     sizes = [duration(step) for step in jax.tree.leaves(step_size, is_leaf=is_map)]
     return jnp.max(jnp.stack([jnp.max(jnp.asarray(size, jnp.float32)) for size in sizes]))
 
 
-def van_der_corput(count: Array, dtype: Any) -> Array:
+def van_der_corput(count: Array, dtype: DTypeLike) -> Array:
     """The base-2 radical inverse of a counter: 0, 1/2, 1/4, 3/4, ... evenly spread over [0, 1)."""
     bits = jnp.asarray(count, jnp.uint32)
     for mask, shift in ((0x55555555, 1), (0x33333333, 2), (0x0F0F0F0F, 4), (0x00FF00FF, 8), (0x0000FFFF, 16)):

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Tree
 
 
 class MomentumState(NamedTuple):
@@ -17,7 +17,7 @@ class MomentumState(NamedTuple):
 
     position: Tree
     momentum: Tree
-    memory: Any
+    memory: Memory
     transitions: Array
 
 

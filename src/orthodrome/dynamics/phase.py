@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, State, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
@@ -26,14 +26,14 @@ class Phase(NamedTuple):
 
     position: Tree
     velocity: Tree
-    memory: Any
+    memory: Memory
     thermostat: Any
     logdensity: Array
     clipped: Array
     broken: Array
 
 
-def begin(state: Any, thermostat: Any = None) -> Phase:
+def begin(state: State, thermostat: Any = None) -> Phase:
     """The phase at the beginning of a step."""
     no = jnp.zeros((), bool)
     lp = jnp.zeros((), trees.real_dtype(state.position))

@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Noise, Tree
 from orthodrome.linear import maps
 from orthodrome.linear.linear_map import LinearMap, is_map
 from orthodrome.linear.linear_step import duration
@@ -55,7 +55,7 @@ def damp(manifold: Manifold, x: Tree, v: Tree, friction: Tree, h: Tree) -> Tree:
 
 
 def noisy_kick(
-    key: Array, manifold: Manifold, x: Tree, v: Tree, gradient: Tree, noise: Any, friction: Tree, h: Tree
+    key: Array, manifold: Manifold, x: Tree, v: Tree, gradient: Tree, noise: Noise, friction: Tree, h: Tree
 ) -> tuple[Tree, Array]:
     """O: the gradient for the time h, and the noise that its own V leaves to inject; also whether that was clipped."""
     drawn, clipped = injected_noise(key, h, friction, noise, x)

@@ -114,8 +114,7 @@ def without_coordinates(name: str) -> bool | None:
     """Whether it accepts a sphere; False if it takes a metric in coordinates instead, None if it is of flat space."""
     make, _ = SAMPLERS[name]
     sampler = make(FullGradient(posterior(Sphere())))
-    supports = getattr(type(sampler), "supports", None)
-    if supports is None or supports(sampler, Sphere()) is None:
+    if sampler.supports(Sphere()) is None:
         return True
     return False if "metric" in sampler.__dataclass_fields__ else None
 

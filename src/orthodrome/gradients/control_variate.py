@@ -11,7 +11,7 @@ differences.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import RowGradient, each_row, population_factor
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
@@ -38,7 +38,7 @@ class ControlMemory(NamedTuple):
     """The centre with its full gradient, and what the noise remembers."""
 
     anchor: Anchor
-    noise: Any
+    noise: Memory
 
 
 @pytree
@@ -62,7 +62,7 @@ class ControlVariate(RowGradient):
         center = jax.tree.map(lambda c, a: jnp.asarray(c, a.dtype), self.manifold.from_user(self.center), x)
         return ControlMemory(anchor_at(self.target, center), self.noise.init(self.manifold, x))
 
-    def estimate(self, key: Any, x: Tree, memory: ControlMemory) -> tuple[Estimate, ControlMemory]:
+    def estimate(self, key: Key, x: Tree, memory: ControlMemory) -> tuple[Estimate, ControlMemory]:
         """From a fresh batch, looked at from x and from the centre."""
         _, batch = self.draw(key)
         estimate, noise = difference_estimate(
@@ -78,8 +78,8 @@ def anchor_at(target: Posterior, x: Tree) -> Anchor:
 
 
 def difference_estimate(
-    target: Posterior, noise: NoiseModel, batch: Tree, x: Tree, anchor: Anchor, memory: Any, replace: bool
-) -> tuple[Estimate, Any]:
+    target: Posterior, noise: NoiseModel, batch: Tree, x: Tree, anchor: Anchor, memory: Memory, replace: bool
+) -> tuple[Estimate, Memory]:
     """The estimate from the differences between x and an anchor, and the noise's next memory."""
     n = jax.tree.leaves(batch)[0].shape[0]
     ratio = target.num_data / n

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jax import Array
 
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Noise, Tree
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.targets import ManifoldLaw
 
 
 class Estimate(NamedTuple):
@@ -26,8 +27,17 @@ class Estimate(NamedTuple):
 
     logdensity: Array
     gradient: Tree
-    noise: Any = None
+    noise: Noise = None
     statistics: Any = None
+
+
+@runtime_checkable
+class SelfChecking(Protocol):
+    """An estimator whose settings may not fit each other or the data."""
+
+    def problem(self) -> str | None:
+        """Return what is wrong with its settings, or None."""
+        ...
 
 
 @runtime_checkable
@@ -35,7 +45,7 @@ class GradientEstimator(Protocol):
     """The contract; `target` names the law that is estimated."""
 
     @property
-    def target(self) -> Any:
+    def target(self) -> ManifoldLaw:
         """The law."""
         ...
 
@@ -44,10 +54,10 @@ class GradientEstimator(Protocol):
         """The manifold of the target."""
         ...
 
-    def init(self, x: Tree) -> Any:
+    def init(self, x: Tree) -> Memory:
         """The memory before the first estimate."""
         ...
 
-    def estimate(self, key: Array | None, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Array | None, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """An estimate at x and the next memory."""
         ...

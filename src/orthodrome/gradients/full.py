@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 from jax import Array
 
@@ -11,13 +9,14 @@ from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.targets import EmbeddedLaw
 
 
 @pytree
 class FullGradient:
     """log pi_H and its ambient gradient; needs no key and keeps no memory."""
 
-    target: Any
+    target: EmbeddedLaw
 
     @property
     def manifold(self) -> Manifold:
@@ -35,5 +34,5 @@ class FullGradient:
 
 # The inner jit keeps the trace: warm-up, draws and doors that meet the same shapes share it.
 @jax.jit
-def _value_and_gradient(target: Any, x: Tree) -> tuple[Array, Tree]:
+def _value_and_gradient(target: EmbeddedLaw, x: Tree) -> tuple[Array, Tree]:
     return jax.value_and_grad(target.embedded_logdensity)(x)

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import RowGradient
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
@@ -37,16 +37,16 @@ class LatentPosterior:
     """prior x likelihood with latents; the module says what the functions are, in the user's coordinates."""
 
     manifold: Manifold
-    logprior: Callable[..., Any] = static()
+    logprior: Callable[..., Array] = static()
     sample_latents: Callable[..., Any] = static()
-    complete: Callable[..., Any] = static()
+    complete: Callable[..., Array] = static()
     data: Any = None
     store: Any = None
 
     @property
     def num_data(self) -> int:
         """N, the number of rows."""
-        return jax.tree.leaves(self.data)[0].shape[0]
+        return int(jax.tree.leaves(self.data)[0].shape[0])
 
     def embedded_prior(self, x: Tree) -> Array:
         """The part that is not multiplied by N/n: log prior and log measure."""
@@ -57,7 +57,7 @@ class LatentMemory(NamedTuple):
     """The latents of every datum (or None), and what the noise remembers."""
 
     store: Any
-    noise: Any
+    noise: Memory
 
 
 @pytree
@@ -76,7 +76,7 @@ class LatentGradient(RowGradient):
         """The latents as they were given."""
         return LatentMemory(jax.tree.map(jnp.asarray, self.target.store), self.noise.init(self.manifold, x))
 
-    def estimate(self, key: Any, x: Tree, memory: LatentMemory) -> tuple[Estimate, LatentMemory]:
+    def estimate(self, key: Key, x: Tree, memory: LatentMemory) -> tuple[Estimate, LatentMemory]:
         """Draw a batch, its latents, and differentiate the complete likelihood at them."""
         rows_key, latent_key = jax.random.split(key)
         target = self.target
@@ -88,7 +88,7 @@ class LatentGradient(RowGradient):
         store = jax.tree.map(lambda everything, new: everything.at[rows].set(new), memory.store, last)
         return estimate, LatentMemory(store, noise)
 
-    def _at(self, x: Tree, batch: Tree, z: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def _at(self, x: Tree, batch: Tree, z: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         target, ratio = self.target, self.target.num_data / self.batch_size
 
         def estimated(y: Tree) -> Array:
@@ -103,8 +103,8 @@ class LatentGradient(RowGradient):
         """The gradient of each datum, as a batch of one."""
 
         def one(row: Tree, latents: Tree) -> Tree:
-            alone = lambda leaf, axis: jnp.expand_dims(leaf, axis)
-            rows, kept = jax.tree.map(lambda a: alone(a, 0), row), jax.tree.map(lambda a: alone(a, 1), latents)
+            rows = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 0), row)
+            kept = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 1), latents)
             return jax.grad(lambda y: self.target.complete(self.manifold.to_user(y), rows, kept))(x)
 
         return jax.vmap(one, in_axes=(0, 1))(batch, z)

@@ -15,18 +15,18 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
 from orthodrome.gradients.rows import draw_rows, take_rows
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.targets import Posterior
+from orthodrome.targets import LawOfData, Posterior
 
 
 class RowGradient(abc.ABC):
     """What all estimators that draw rows from the key share."""
 
-    target: Any
+    target: LawOfData
     batch_size: int
     replace: bool
     noise: NoiseModel
@@ -40,17 +40,17 @@ class RowGradient(abc.ABC):
         """What the doors should refuse."""
         return batch_problem(self.batch_size, self.target.num_data, self.noise)
 
-    def draw(self, key: Any) -> tuple[Array, Tree]:
+    def draw(self, key: Key) -> tuple[Array, Tree]:
         """The numbers of the rows of a fresh batch, and the rows."""
         rows = draw_rows(key, self.target.num_data, self.batch_size, self.replace)
         return rows, take_rows(self.target.data, rows)
 
     @abc.abstractmethod
-    def init(self, x: Tree) -> Any:
+    def init(self, x: Tree) -> Memory:
         """The memory before the first estimate."""
 
     @abc.abstractmethod
-    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """An estimate at x and the next memory."""
 
 
@@ -68,19 +68,25 @@ class Minibatch(RowGradient):
     replace: bool = static(default=False)
     noise: NoiseModel = NoNoise()
 
-    def init(self, x: Tree) -> Any:
+    def init(self, x: Tree) -> Memory:
         """What the noise remembers."""
         return self.noise.init(self.manifold, x)
 
-    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """From a fresh batch."""
         _, batch = self.draw(key)
         return batch_estimate(self.target, self.noise, batch, x, memory, self.replace)
 
 
 def batch_estimate(
-    target: Posterior, noise: NoiseModel, batch: Tree, x: Tree, memory: Any, replace: bool, num_data: int | None = None
-) -> tuple[Estimate, Any]:
+    target: Posterior,
+    noise: NoiseModel,
+    batch: Tree,
+    x: Tree,
+    memory: Memory,
+    replace: bool,
+    num_data: int | None = None,
+) -> tuple[Estimate, Memory]:
     """The estimate from a batch that stands for `num_data` rows, and the noise's next memory."""
     n = jax.tree.leaves(batch)[0].shape[0]
     num_data = target.num_data if num_data is None else num_data

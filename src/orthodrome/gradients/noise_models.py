@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Noise, Number, Setting, Tree
 from orthodrome.linear.dense import Dense
 from orthodrome.linear.low_rank import LowRank
 from orthodrome.manifolds.manifold import Manifold
@@ -33,12 +33,14 @@ class NoiseModel(abc.ABC):
     per_datum: ClassVar[bool] = False
     """Whether the gradient of every row of the batch is needed, and not only their sum."""
 
-    def init(self, manifold: Manifold, x: Tree) -> Any:
+    def init(self, manifold: Manifold, x: Tree) -> Memory:
         """The memory before the first batch."""
         return None
 
     @abc.abstractmethod
-    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+    def update(
+        self, memory: Memory, manifold: Manifold, x: Tree, gradients: Tree, factor: Number
+    ) -> tuple[Noise, Memory]:
         """V(x) and the next memory, from the gradients of the rows (stacked; None if not asked for).
 
         factor: what the covariance of one row is multiplied by, (D^2 / S) (1 - S / D)
@@ -49,7 +51,9 @@ class NoiseModel(abc.ABC):
 class NoNoise(NoiseModel):
     """V = 0: as if the gradient were exact (the papers' choice for topic models)."""
 
-    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+    def update(
+        self, memory: Memory, manifold: Manifold, x: Tree, gradients: Tree, factor: Number
+    ) -> tuple[Noise, Memory]:
         return None, None
 
 
@@ -57,9 +61,11 @@ class NoNoise(NoiseModel):
 class GivenNoise(NoiseModel):
     """V that does not depend on x: a number for all leaves, or a tree of the forms of `noise`."""
 
-    value: Any
+    value: Noise
 
-    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+    def update(
+        self, memory: Memory, manifold: Manifold, x: Tree, gradients: Tree, factor: Number
+    ) -> tuple[Noise, Memory]:
         return self.value, None
 
 
@@ -70,7 +76,9 @@ class NoiseFunction(NoiseModel):
     function: Callable[..., Any] = static()
     data: Any = None
 
-    def update(self, memory: Any, manifold: Manifold, x: Tree, gradients: Tree, factor: Any) -> tuple[Any, Any]:
+    def update(
+        self, memory: Memory, manifold: Manifold, x: Tree, gradients: Tree, factor: Number
+    ) -> tuple[Noise, Memory]:
         return (self.function(x) if self.data is None else self.function(x, self.data)), None
 
 
@@ -168,13 +176,13 @@ class EmpiricalFisher(NoiseModel):
     per_datum = True
 
     kind: Form = DiagonalForm()
-    decay: Any = 0.99
+    decay: Setting = 0.99
 
     def init(self, manifold: Manifold, x: Tree) -> FisherMemory:
         return FisherMemory(jnp.zeros((), jnp.int32), per_leaf(manifold, lambda m, a: _Leaf(self.kind.zero(a)), x))
 
     def update(
-        self, memory: FisherMemory, manifold: Manifold, x: Tree, gradients: Tree, factor: Any
+        self, memory: FisherMemory, manifold: Manifold, x: Tree, gradients: Tree, factor: Number
     ) -> tuple[Any, FisherMemory]:
         tangent = jax.vmap(lambda g: manifold.project(x, g))(gradients)
 

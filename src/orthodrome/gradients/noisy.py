@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Key, Memory, Setting, Tree
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.linear import leaves, maps
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.targets import ManifoldLaw
 
 
 class ChangedGradient(abc.ABC):
@@ -22,7 +22,7 @@ class ChangedGradient(abc.ABC):
     gradient: GradientEstimator
 
     @property
-    def target(self) -> Any:
+    def target(self) -> ManifoldLaw:
         """The law of the estimator inside."""
         return self.gradient.target
 
@@ -31,12 +31,12 @@ class ChangedGradient(abc.ABC):
         """The manifold of the target."""
         return self.gradient.manifold
 
-    def init(self, x: Tree) -> Any:
+    def init(self, x: Tree) -> Memory:
         """What the estimator inside remembers."""
         return self.gradient.init(x)
 
     @abc.abstractmethod
-    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """The estimate inside, changed."""
 
 
@@ -49,10 +49,10 @@ class NoisyGradient(ChangedGradient):
     """
 
     gradient: GradientEstimator
-    variance: Any
+    variance: Setting
     told: bool = static(default=True)
 
-    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """The estimate inside, corrupted."""
         inner_key, noise_key = jax.random.split(key)
         estimate, memory = self.gradient.estimate(inner_key, x, memory)
@@ -67,9 +67,9 @@ class TemperedGradient(ChangedGradient):
     """The law pi_H^(1/temperature): log density and gradient over the temperature, V over its square."""
 
     gradient: GradientEstimator
-    temperature: Any
+    temperature: Setting
 
-    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """The estimate inside, tempered."""
         estimate, memory = self.gradient.estimate(key, x, memory)
         by = 1 / jnp.asarray(self.temperature, estimate.logdensity.dtype)

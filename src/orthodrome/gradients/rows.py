@@ -62,6 +62,7 @@ def upper_product(bits: Array, factor: int) -> Array:
     """The upper 32 bits of a product of 32-bit numbers, by halves of 16 bits."""
     mask, high, low = jnp.uint32(0xFFFF), jnp.uint32(factor >> 16), jnp.uint32(factor & 0xFFFF)
     b1, b0 = bits >> 16, bits & mask
-    middle = b1 * low + (b0 * low >> 16)
+    middle: Array = b1 * low + (b0 * low >> 16)
     other = b0 * high + (middle & mask)
-    return b1 * high + (middle >> 16) + (other >> 16)
+    total: Array = b1 * high + (middle >> 16) + (other >> 16)
+    return total

@@ -8,10 +8,9 @@ you stream.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import batch_estimate
@@ -39,11 +38,11 @@ class BatchGradient:
             return f"a batch has {self.target.num_data} rows, but num_data, the number of all rows, is {self.num_data}"
         return None
 
-    def init(self, x: Tree) -> Any:
+    def init(self, x: Tree) -> Memory:
         """What the noise remembers."""
         return self.noise.init(self.manifold, x)
 
-    def estimate(self, key: Any, x: Tree, memory: Any) -> tuple[Estimate, Any]:
+    def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """From the batch that is there."""
         return batch_estimate(self.target, self.noise, self.target.data, x, memory, False, self.num_data)
 

@@ -6,14 +6,14 @@ is computed there. No mode is needed beforehand; the price is N/period rows per 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Key, Memory, Setting, Tree
 from orthodrome.gradients.control_variate import Anchor, anchor_at, difference_estimate
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.minibatch import RowGradient
@@ -26,7 +26,7 @@ class SVRGMemory(NamedTuple):
 
     anchor: Anchor
     age: Array
-    noise: Any
+    noise: Memory
 
 
 @pytree
@@ -35,7 +35,7 @@ class SVRG(RowGradient):
 
     target: Posterior
     batch_size: int = static()
-    period: Any = 100
+    period: Setting = 100
     replace: bool = static(default=False)
     noise: NoiseModel = NoNoise()
 
@@ -49,7 +49,7 @@ class SVRG(RowGradient):
         """An anchor at x."""
         return SVRGMemory(anchor_at(self.target, x), jnp.zeros((), jnp.int32), self.noise.init(self.manifold, x))
 
-    def estimate(self, key: Any, x: Tree, memory: SVRGMemory) -> tuple[Estimate, SVRGMemory]:
+    def estimate(self, key: Key, x: Tree, memory: SVRGMemory) -> tuple[Estimate, SVRGMemory]:
         """From a fresh batch, after moving the anchor to x if it is old."""
         anchor, age = self._renewed(x, memory)
         _, batch = self.draw(key)

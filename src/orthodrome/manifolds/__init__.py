@@ -7,7 +7,7 @@ from orthodrome.manifolds.euclidean import Euclidean
 from orthodrome.manifolds.level_set import LevelSet
 from orthodrome.manifolds.log_positive import LogPositive
 from orthodrome.manifolds.log_ratio import LogRatioSimplex
-from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.manifold import Manifold, manifold_named
 from orthodrome.manifolds.positive import Positive
 from orthodrome.manifolds.product import Product
 from orthodrome.manifolds.reflected_simplex import ReflectedSimplex
@@ -32,4 +32,5 @@ __all__ = [
     "Simplex",
     "Sphere",
     "Stiefel",
+    "manifold_named",
 ]

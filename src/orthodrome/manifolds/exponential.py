@@ -42,13 +42,13 @@ def exponential_skew(a: Array, t: Any) -> Array:
     if n == 1:
         return jnp.ones_like(a)
     # the angle is taken as speed times t, not as the size of t a, which has no derivative at t = 0
-    angle = t * jnp.sqrt(0.5 * jnp.sum(a * a, axis=(-2, -1), keepdims=True))
+    angle: Array = t * jnp.sqrt(0.5 * jnp.sum(a * a, axis=(-2, -1), keepdims=True))
     if n > 3:
         return exponential(t * a, jnp.abs(angle[..., 0, 0]))
-    sine = t * jnp.sinc(angle / jnp.pi)
+    sine: Array = t * jnp.sinc(angle / jnp.pi)
     if n == 2:
         return jnp.cos(angle) * identity(a) + sine * a
-    half = t * jnp.sinc(angle / (2 * jnp.pi))
+    half: Array = t * jnp.sinc(angle / (2 * jnp.pi))
     return identity(a) + sine * a + (0.5 * half * half) * (a @ a)
 
 

@@ -42,17 +42,20 @@ class LevelSet(Manifold):
 
     def dimension(self, x: Array) -> int:
         point = jax.ShapeDtypeStruct(x.shape[x.ndim - self.point_ndim :], x.dtype)
-        return x.size - x.size // point.size * jax.eval_shape(self._value, point).size
+        return int(x.size - x.size // point.size * jax.eval_shape(self._value, point).size)
 
     def project(self, x: Array, u: Array) -> Array:
-        return self._each(self._project, x, u)
+        projected: Array = self._each(self._project, x, u)
+        return projected
 
     def geodesic(self, x: Array, v: Array, t: Any) -> tuple[Array, Array]:
         time = jnp.asarray(t, x.dtype)
-        return self._each(lambda a, b: self._checked_drift(a, b, time), x, v)
+        moved: tuple[Array, Array] = self._each(lambda a, b: self._checked_drift(a, b, time), x, v)
+        return moved
 
     def retract(self, x: Array) -> Array:
-        return self._each(self._nearest, x)
+        nearest: Array = self._each(self._nearest, x)
+        return nearest
 
     def random_point(self, key: Array, like: Any) -> Array:
         return self.retract(jax.random.normal(key, like.shape, like.dtype))
@@ -73,7 +76,8 @@ class LevelSet(Manifold):
         return jnp.ravel(value)
 
     def _jacobian(self, x: Array) -> Array:
-        return jax.jacrev(self._value)(x).reshape(-1, x.size)
+        jacobian: Array = jax.jacrev(self._value)(x)
+        return jacobian.reshape(-1, x.size)
 
     def _project(self, x: Array, u: Array) -> Array:
         jacobian = self._jacobian(x)

@@ -5,8 +5,6 @@ With `carry_logs` the user's density is a function of log p, still with respect 
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 
@@ -26,5 +24,5 @@ class LogPositive(Euclidean):
     def from_user(self, p: Array) -> Array:
         return p if self.carry_logs else jnp.log(p)
 
-    def log_measure(self, x: Array) -> Any:
+    def log_measure(self, x: Array) -> Array | float:
         return jnp.sum(x)

@@ -21,11 +21,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.weights import Weights
 
 
 @pytree
-class LogRatioSimplex(Manifold):
+class LogRatioSimplex(Weights):
     """Weights p > 0 (or their logs) along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
 
     carry_logs: bool = static(default=False)

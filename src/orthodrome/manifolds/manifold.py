@@ -16,12 +16,18 @@ The last `point_ndim` axes of an array make one point; all axes before them are 
 from __future__ import annotations
 
 import abc
+import math
 from typing import Any, ClassVar
 
+import numpy as np
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Reals, Tree
+from orthodrome.errors import BadInput
+
+QUANTILES = (0.05, 0.5, 0.95)
+"""Of a summary."""
 
 
 class Manifold(abc.ABC):
@@ -35,6 +41,10 @@ class Manifold(abc.ABC):
     """The projection is the identity, so every element may have its own step size."""
     point_ndim: ClassVar[int] = 1
     """How many trailing axes of an array make one point, in the user's coordinates."""
+    mirrored: ClassVar[bool] = False
+    """With x also -x is on the space, so that the sign of a parameter may be arbitrary."""
+    advice: ClassVar[str] = ""
+    """What to do where the density of a start is not finite."""
 
     @abc.abstractmethod
     def dimension(self, x: Tree) -> int:
@@ -91,6 +101,43 @@ class Manifold(abc.ABC):
         """
         return None
 
-    def log_measure(self, x: Tree) -> Any:
+    def log_measure(self, x: Tree) -> Array | float:
         """The log density of the user's reference measure with respect to the surface measure, summed over copies."""
         return 0.0
+
+    def log_volume(self, like: Tree) -> float:
+        """Return the log of the surface measure of the whole space, for positions of the shape of `like`."""
+        first = like.ndim - self.point_ndim
+        copies: int = math.prod(like.shape[:first])
+        return copies * self.log_volume_of_point(like.shape[first:])
+
+    def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
+        """Return the log of the surface measure for one copy, whose embedded points have this shape."""
+        kind = type(self).__name__
+        raise BadInput(f"the volume of {kind} is not known or not finite; known are Sphere, Simplex, Stiefel, Rotation")
+
+    def least_concentration(self, adjusted: bool) -> float | None:
+        """Return the smallest a that a sampler, with a Metropolis test or without, can bear at a wall where the
+        density is like p^(a - 1); None: any, or there are no walls."""
+        return None
+
+    @classmethod
+    def remedy(cls, name: str) -> str:
+        """Return what to do with a start, called `name`, that is off the manifold."""
+        return "pass `manifold.retract(start)`"
+
+    @classmethod
+    def summary(cls, draws: Reals) -> dict[str, Reals]:
+        """Return what draws (chain, draw, ...) in the user's coordinates say, by name: mean, spread and quantiles."""
+        quantiles = np.quantile(draws, QUANTILES, axis=(0, 1))
+        found = {"mean": draws.mean((0, 1)), "sd": draws.std((0, 1), ddof=1)}
+        return found | {f"q{100 * q:02.0f}": level for q, level in zip(QUANTILES, quantiles, strict=True)}
+
+
+def manifold_named(name: str) -> type[Manifold]:
+    """Return the class of a manifold by its name, as draws on disk give it; `Manifold` if there is none."""
+    found, every = Manifold, [Manifold]
+    while every:
+        kind = every.pop()
+        found, every = (kind if kind.__name__ == name else found), every + kind.__subclasses__()
+    return found

@@ -65,8 +65,11 @@ class Product(Manifold):
     def walls(self, x: Tree) -> Tree:
         return self.map(lambda m, a: m.walls(a), x)
 
-    def log_measure(self, x: Tree) -> Any:
+    def log_measure(self, x: Tree) -> Array | float:
         return sum(jax.tree.leaves(self.map(lambda m, a: m.log_measure(a), x)))
+
+    def log_volume(self, like: Tree) -> float:
+        return float(sum(jax.tree.leaves(self.map(lambda m, a: m.log_volume(a), like))))
 
     def map(self, function: Any, *rest: Tree) -> Tree:
         """function(manifold, leaf, ...) over the factors."""

@@ -10,7 +10,7 @@ wall's normal inside the plane, n_j = (e_j - 1/d) / sqrt(1 - 1/d):
     v - 2 n_j n_j'v:     v_j -> -v_j,     the others gain 2 v_j / (d - 1).
 
 All copies share one loop; one that needs more than `max_hits` walls returns NaN (its reverse would need as many).
-The plane's surface measure is sqrt(d) dp_1 ... dp_{d-1}.
+The plane's surface measure is sqrt(d) dp_1 ... dp_{d-1}, in all sqrt(d) / (d-1)!.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor
+from orthodrome.manifolds.weights import Weights
 
 Carry = tuple[Array, Array, Array, Array]
 
 
 @pytree
-class ReflectedSimplex(Manifold):
+class ReflectedSimplex(Weights):
     """Weights p >= 0 along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
 
     smooth = False
@@ -66,8 +66,11 @@ class ReflectedSimplex(Manifold):
     def walls(self, x: Array) -> Array:
         return x
 
-    def log_measure(self, x: Array) -> Any:
+    def log_measure(self, x: Array) -> Array | float:
         return -0.5 * math.log(x.shape[-1]) * (x.size // x.shape[-1])
+
+    def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
+        return math.log(shape[0]) / 2 - math.lgamma(shape[0])
 
     def _run(self, x: Array, v: Array, time: Array) -> tuple[Array, Array, Array]:
         def unfinished(carry: Carry) -> Array:

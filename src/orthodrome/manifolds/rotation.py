@@ -13,12 +13,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
 from orthodrome.manifolds.exponential import exponential_skew, identity, transposed
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
+from orthodrome.manifolds.stiefel import log_frames
 
 
 @pytree
@@ -27,6 +30,7 @@ class Rotation(Manifold):
 
     special: bool = static(default=True)
     point_ndim = 2
+    mirrored = True
 
     def dimension(self, x: Array) -> int:
         n = x.shape[-1]
@@ -60,10 +64,25 @@ class Rotation(Manifold):
         n = x.shape[-1]
         return math.pi / math.sqrt(2) / math.sqrt(max(1, n * (n - 1) // 2))
 
+    def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
+        return log_frames(*shape) - math.log(2)  # half of the square frames
+
+    @classmethod
+    def summary(cls, draws: Reals) -> dict[str, Reals]:
+        """Return the mean rotation M, the polar factor of E X, and tr(M' E X) / n as the resultant length."""
+        mean = draws.mean((0, 1), dtype=float)
+        u, _, vt = np.linalg.svd(mean)
+        if np.linalg.det(draws[0, 0].astype(float)).ravel()[0] > 0:  # the nearest of the same orientation
+            u[..., -1] *= np.sign(np.linalg.det(u @ vt))[..., None]
+        rotation = u @ vt
+        length = np.sum(rotation * mean, axis=(-2, -1)) / mean.shape[-1]
+        return {"mean_rotation": rotation, "resultant_length": length}
+
 
 def _skew(a: Array) -> Array:
     return (a - transposed(a)) / 2
 
 
 def _determinant(a: Array) -> Array:
-    return jnp.linalg.det(a)[..., None, None]
+    determinant: Array = jnp.linalg.det(a)
+    return determinant[..., None, None]

@@ -20,10 +20,11 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree
 from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
+from orthodrome.manifolds.weights import Weights
 
 
 @pytree
-class Simplex(OnSphere):
+class Simplex(Weights, OnSphere):
     """Weights p >= 0 along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
 
     def random_point(self, key: Array, like: Any) -> Array:
@@ -41,3 +42,9 @@ class Simplex(OnSphere):
     def log_measure(self, x: Array) -> Array:
         copies = x.size // x.shape[-1]
         return jnp.sum(jnp.log(jnp.abs(x))) - copies * math.log(2)
+
+    def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
+        return SPHERE.log_volume_of_point(shape)
+
+    def least_concentration(self, adjusted: bool) -> float:
+        return 0.5 if adjusted else 1.0

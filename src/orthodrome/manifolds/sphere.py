@@ -15,9 +15,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree
+from orthodrome.core.types import Reals
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
 
@@ -25,6 +27,8 @@ from orthodrome.manifolds.speed import restoring_factor, steady_square
 @pytree
 class Sphere(Manifold):
     """Unit vectors along the last axis; densities with respect to the surface measure."""
+
+    mirrored = True
 
     def dimension(self, x: Array) -> int:
         return x.size // x.shape[-1] * (x.shape[-1] - 1)
@@ -54,6 +58,22 @@ class Sphere(Manifold):
 
     def max_step(self, x: Array) -> float:
         return math.pi / 2 / math.sqrt(max(1, x.shape[-1] - 1))
+
+    def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
+        return log_area(shape[0])
+
+    @classmethod
+    def summary(cls, draws: Reals) -> dict[str, Reals]:
+        """Return the directional mean m = E x / |E x| and the resultant length |E x| (1: a point, 0: no direction)."""
+        mean = draws.mean((0, 1), dtype=float)
+        length = np.linalg.norm(mean, axis=-1, keepdims=True)
+        direction = mean / np.maximum(length, np.finfo(float).tiny)
+        return {"directional_mean": direction, "resultant_length": length[..., 0]}
+
+
+def log_area(n: int) -> float:
+    """Return the log of the area of the unit sphere of R^n, 2 pi^(n/2) / Gamma(n/2)."""
+    return math.log(2) + n / 2 * math.log(math.pi) - math.lgamma(n / 2)
 
 
 def _inner(x: Array, y: Array) -> Array:

@@ -17,13 +17,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree
+from orthodrome.core.types import Reals
 from orthodrome.manifolds.exponential import exponential, exponential_skew, identity, transposed
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
-from orthodrome.manifolds.sphere import Sphere
+from orthodrome.manifolds.sphere import Sphere, log_area
 
 
 @pytree
@@ -31,6 +33,7 @@ class Stiefel(Manifold):
     """Matrices (..., n, p) with orthonormal columns, n >= p; densities with respect to the surface measure."""
 
     point_ndim = 2
+    mirrored = True
 
     def dimension(self, x: Array) -> int:
         n, p = x.shape[-2:]
@@ -62,6 +65,26 @@ class Stiefel(Manifold):
         n, p = x.shape[-2:]
         radius = math.pi * (math.sqrt(2) if n == p > 1 else 1)
         return radius / 2 / math.sqrt(max(1, _dimension_of_one(n, p)))
+
+    def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
+        return log_frames(*shape)
+
+    @classmethod
+    def summary(cls, draws: Reals) -> dict[str, Reals]:
+        """Return the mean frame up to signs (and rotation) of its columns, the leading eigenvectors of E X X', and the
+        share of E X X' in their span."""
+        columns = draws.shape[-1]
+        second = np.einsum("cd...ik,cd...jk->...ij", draws, draws, dtype=float) / (draws.shape[0] * draws.shape[1])
+        eigenvalues, vectors = np.linalg.eigh(second)
+        frame = vectors[..., ::-1][..., :columns]
+        share = eigenvalues[..., ::-1][..., :columns].sum(-1) / columns
+        return {"mean_frame": frame, "share_of_span": share}
+
+
+def log_frames(n: int, p: int) -> float:
+    """Return the log volume of the n x p frames, 2^{p(p-1)/4} prod_{k<p} area(S^{n-1-k}): turning two columns into each
+    other moves both, so each of the p(p-1)/2 such directions is sqrt(2) longer than an angle."""
+    return p * (p - 1) / 4 * math.log(2) + sum(log_area(n - k) for k in range(p))
 
 
 def _dimension_of_one(n: int, p: int) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
 import numpy as np
+from jax.sharding import Mesh
 
 from orthodrome import doors
 from orthodrome.core import trees
@@ -22,9 +23,12 @@ from orthodrome.run.pace import Pace
 from orthodrome.run.progress import Progress
 from orthodrome.run.setup import Plan, Setup
 from orthodrome.run.stop import Stop, next_look
+from orthodrome.samplers.contract import Sampler
 from orthodrome.storage.checkpoint import Checkpoint, Standing
-from orthodrome.storage.draws import named_info, named_leaves
-from orthodrome.storage.zarr import Arrays
+from orthodrome.storage.draws import Arrays, named_info, named_leaves
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class Draws(Protocol):
@@ -44,7 +48,7 @@ class Draws(Protocol):
         """The run is over; describe it."""
         ...
 
-    def tree(self) -> Any:
+    def tree(self) -> xarray.DataTree:
         """What was drawn, as a DataTree."""
         ...
 
@@ -54,7 +58,7 @@ class Conductor(NamedTuple):
 
     setup: Setup
     plan: Plan
-    mesh: Any
+    mesh: Mesh | None
     draws: Draws
     checkpoint: Checkpoint | None
     bar: Progress
@@ -78,7 +82,7 @@ class Conductor(NamedTuple):
         return Standing("draws", 0, self.setup.inner(standing.state), tuned)
 
     def _phase(
-        self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int
+        self, standing: Standing, sampler: Sampler, planned: int, steps_before: int, thin: int
     ) -> tuple[Standing, str]:
         began = time.monotonic()
         try:
@@ -87,7 +91,7 @@ class Conductor(NamedTuple):
             self.seconds[standing.phase] = time.monotonic() - began
 
     def _chunks(
-        self, standing: Standing, sampler: Any, planned: int, steps_before: int, thin: int
+        self, standing: Standing, sampler: Sampler, planned: int, steps_before: int, thin: int
     ) -> tuple[Standing, str]:
         engine, pace = self.setup.engine, Pace(self.setup.engine.length)
         self.bar.begin(standing.phase, planned, standing.done)

@@ -6,16 +6,18 @@ the others are constant); the data of a `Target` are constant (a single array is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
+from jax import Array
 
 from orthodrome import doors
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.product import is_manifold
+from orthodrome.samplers.contract import Sampler
 from orthodrome.storage.draws import dataset, named_leaves
-from orthodrome.targets import Posterior
+from orthodrome.targets import Posterior, Target
 
 if TYPE_CHECKING:
     import xarray
@@ -24,7 +26,7 @@ AT_ONCE = 2_000_000
 """How many log likelihoods are computed in one call."""
 
 
-def add_groups(tree: xarray.DataTree, sampler: Any, log_likelihood: bool) -> xarray.DataTree:
+def add_groups(tree: xarray.DataTree, sampler: Sampler, log_likelihood: bool) -> xarray.DataTree:
     """observed_data, constant_data and, if wanted, log_likelihood."""
     import xarray
 
@@ -36,7 +38,7 @@ def add_groups(tree: xarray.DataTree, sampler: Any, log_likelihood: bool) -> xar
     return tree
 
 
-def data_groups(target: Any) -> dict[str, dict[str, np.ndarray]]:
+def data_groups(target: Target | Posterior | None) -> dict[str, dict[str, np.ndarray]]:
     """Which arrays of the target's data go where."""
     if target is None or target.data is None:
         return {}
@@ -47,7 +49,7 @@ def data_groups(target: Any) -> dict[str, dict[str, np.ndarray]]:
     return {group: {k: v for k, v in arrays.items() if k in names} for group, names in groups.items() if names}
 
 
-def pointwise(target: Any, tree: xarray.DataTree) -> np.ndarray:
+def pointwise(target: Target | Posterior | None, tree: xarray.DataTree) -> np.ndarray:
     """(chain, draw, datum) log likelihoods, some draws at a time."""
     if not isinstance(target, Posterior):
         raise BadInput("log_likelihood=True needs a `Posterior`, whose likelihood is given for one datum")
@@ -66,7 +68,10 @@ def pointwise(target: Any, tree: xarray.DataTree) -> np.ndarray:
 
 
 @jax.jit
-def _pointwise(target: Posterior, rows: list[Any]) -> Any:
+def _pointwise(target: Posterior, rows: list[Array]) -> Array:
     structure = jax.tree.structure(doors.factors(target.manifold), is_leaf=is_manifold)
-    one = lambda *leaves: target.pointwise(jax.tree.unflatten(structure, leaves), target.data)
+
+    def one(*leaves: Array) -> Array:
+        return target.pointwise(jax.tree.unflatten(structure, leaves), target.data)
+
     return jax.vmap(jax.vmap(one))(*rows)

@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.sharding import Mesh
 
 from orthodrome.core import trees
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Info, State, Tree
 from orthodrome.run import parallel
 from orthodrome.run.rows import Rows, empty, taken_apart, write
+from orthodrome.samplers.contract import Sampler
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -35,7 +37,7 @@ class Kept(NamedTuple):
     """
 
     position: Tree
-    info: Any
+    info: Info
     distance: Any
     finite: Any
 
@@ -58,7 +60,7 @@ init_key = jax.jit(lambda key, chain: start_keys(key, chain)[1])
 """The key of a chain's `init`, compiled: for loops in Python."""
 
 
-def keep(sampler: Any, state: Any, info: Any) -> Kept:
+def keep(sampler: Sampler, state: State, info: Info) -> Kept:
     """Look at a state."""
     x, manifold = state.position, sampler.manifold
     return Kept(manifold.to_user(x), info, manifold.distance(x), trees.all_finite(x))
@@ -66,7 +68,7 @@ def keep(sampler: Any, state: Any, info: Any) -> Kept:
 
 # The inner jit keeps the trace, so that asking for the shapes of a draw does not trace the step twice.
 @partial(jax.jit, static_argnames="thin", inline=True)
-def one_draw(sampler: Any, key: Array, state: Any, first_step: Array, *, thin: int) -> tuple[Any, Kept]:
+def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
     """`thin` transitions of one chain; `key` is the chain's."""
     times = first_step + jnp.arange(thin, dtype=first_step.dtype)
     state, infos = jax.lax.scan(lambda s, t: sampler.step(jax.random.fold_in(key, t), s), state, times)
@@ -79,31 +81,33 @@ def _last_or_any(values: Array) -> Array:
 
 @partial(jax.jit, static_argnames=("length", "thin", "mesh"), donate_argnames="state")
 def advance(
-    sampler: Any,
+    sampler: Sampler,
     key: Array,
     chains: Array,
-    state: Any,
+    state: State,
     first_step: Array,
     count: Array,
     *,
     length: int,
     thin: int,
-    mesh: Any,
-) -> tuple[Any, Kept]:
+    mesh: Mesh | None,
+) -> tuple[State, Kept]:
     """Every chain by `count` draws: the new state, and a buffer whose first `count` rows are the draws."""
 
-    def one_device(sampler: Any, key: Array, chains: Array, state: Any, first_step: Array, count: Array) -> Any:
+    def one_device(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Array, count: Array) -> Any:
         run = partial(_one_chain, sampler, length=length, thin=thin)
         axes = (None, 0, 0, None, None)
         return jax.vmap(run, in_axes=axes, axis_name="chains")(key, chains, state, first_step, count)
 
     split = (False, False, True, True, False, False)
-    return parallel.split_chains(one_device, mesh, split)(sampler, key, chains, state, first_step, count)
+    everywhere = parallel.split_chains(one_device, mesh, split)
+    moved: tuple[State, Kept] = everywhere(sampler, key, chains, state, first_step, count)
+    return moved
 
 
 def _one_chain(
-    sampler: Any, key: Array, chain: Array, state: Any, first_step: Array, count: Array, *, length: int, thin: int
-) -> tuple[Any, Kept]:
+    sampler: Sampler, key: Array, chain: Array, state: State, first_step: Array, count: Array, *, length: int, thin: int
+) -> tuple[State, Kept]:
     key = jax.random.fold_in(key, chain)
     draw = partial(one_draw, thin=thin)
 

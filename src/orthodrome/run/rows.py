@@ -7,16 +7,17 @@ space; written as one row per dtype they cost little. The buffers are taken apar
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.types import Tree
+
 Rows = dict[str, Array]
 
 
-def row(tree: Any) -> Rows:
+def row(tree: Tree) -> Rows:
     """The leaves of a tree, flat and side by side, by dtype."""
     groups: dict[str, list[Array]] = {}
     for leaf in jax.tree.leaves(tree):
@@ -24,17 +25,18 @@ def row(tree: Any) -> Rows:
     return {name: jnp.concatenate(leaves) for name, leaves in groups.items()}
 
 
-def empty(like: Any, length: int) -> Rows:
+def empty(like: Tree, length: int) -> Rows:
     """Buffers for `length` rows of trees with these shapes."""
     return {name: jnp.zeros((length, *a.shape), a.dtype) for name, a in jax.eval_shape(row, like).items()}
 
 
-def write(rows: Rows, tree: Any, i: Array) -> Rows:
+def write(rows: Rows, tree: Tree, i: Array) -> Rows:
     """The buffers with a tree in row i."""
-    return jax.tree.map(lambda rows, new: jax.lax.dynamic_update_index_in_dim(rows, new, i, 0), rows, row(tree))
+    new = row(tree)
+    return {name: jax.lax.dynamic_update_index_in_dim(rows[name], new[name], i, 0) for name in rows}
 
 
-def taken_apart(rows: Rows, like: Any) -> Any:
+def taken_apart(rows: Rows, like: Tree) -> Tree:
     """The tree whose leaves have the rows' leading axis."""
     begin = dict.fromkeys(rows, 0)
     leaves = []

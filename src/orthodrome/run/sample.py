@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
+from jax.sharding import Mesh
 
 from orthodrome import doors
 from orthodrome.errors import Diverged, OrthodromeWarning
@@ -28,7 +29,7 @@ from orthodrome.run.progress import Progress, new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import warn_temperature
-from orthodrome.samplers.contract import PythonSampler, Sampler
+from orthodrome.samplers.contract import Sampler
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
 from orthodrome.storage.fingerprint import fingerprint
@@ -55,7 +56,7 @@ def sample(
     checkpoint: str | Path | None = None,
     checkpoint_every: float = 10.0,
     store: str | Path | None = None,
-    mesh: Any = None,
+    mesh: Mesh | None = None,
     stop_when: Stop | None = None,
     dims: draws.Dims = None,
     coords: draws.Coords = None,
@@ -77,6 +78,7 @@ def sample(
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
     """
+    doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
     numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
     plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
@@ -103,7 +105,7 @@ def spread_chains(sampler: Sampler, num_chains: int, mesh: Any, bar: Progress) -
 
 def tuning_steps(sampler: Sampler, num_warmup: int) -> int:
     """The length of the warm-up: an `Adapted`, and a sampler that tunes itself, know their own."""
-    own = sampler.num_warmup if isinstance(sampler, Tuner | PythonSampler) else None
+    own = sampler.num_warmup
     return int(num_warmup if own is None else own)
 
 
@@ -198,7 +200,7 @@ def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
 def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
     """What the tree says about the run; plain numbers and strings."""
     setup, plan = conductor.setup, conductor.plan
-    sampler = setup.sampler.sampler if setup.tunes else setup.sampler
+    sampler = setup.sampler.sampler if isinstance(setup.sampler, Tuner) else setup.sampler
     manifold = sampler.manifold
     return {
         "inference_library": "orthodrome",

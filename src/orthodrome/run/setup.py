@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax import Array
+from jax.sharding import Mesh
 
 from orthodrome import doors
 from orthodrome.core.pytree import replace
-from orthodrome.core.types import Tree
+from orthodrome.core.types import State, Tree
+from orthodrome.doors.settings import Probe
 from orthodrome.errors import BadInput
 from orthodrome.random.keys import new_key
 from orthodrome.run import parallel
@@ -17,6 +20,7 @@ from orthodrome.run.engines.compiled import compiled_engine
 from orthodrome.run.engines.contract import Engine, buffer_length
 from orthodrome.run.engines.python import PythonEngine, first_python_states
 from orthodrome.run.start import Look, bytes_per_draw, first_states
+from orthodrome.samplers.contract import Sampler
 from orthodrome.tuning import Tuner, needs_tuning, tuner_for
 
 
@@ -36,8 +40,8 @@ class Setup(NamedTuple):
     """A run that is ready to go; `sampler` is wrapped in `Adapted` if it is to be tuned."""
 
     engine: Engine
-    sampler: Any
-    state: Any
+    sampler: Sampler
+    state: State
     positions: Tree
     look: Look
 
@@ -46,18 +50,17 @@ class Setup(NamedTuple):
         """Whether the warm-up tunes."""
         return isinstance(self.sampler, Tuner)
 
-    def inner(self, state: Any) -> Any:
+    def inner(self, state: State) -> State:
         """The state of the draws, from a state of the warm-up."""
         return state.inner if self.tunes else state
 
-    def tuned(self, state: Any) -> Any:
+    def tuned(self, state: State) -> Sampler:
         """The sampler of the draws, from the last state of the warm-up (NumPy arrays: indexing compiles nothing)."""
-        return self.sampler.freeze(state) if self.tunes else self.sampler
+        return self.sampler.freeze(state) if isinstance(self.sampler, Tuner) else self.sampler
 
 
-def set_up(sampler: Any, start: Any, plan: Plan, mesh: Any) -> Setup:
+def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup:
     """Check, wrap, place, and compute the first states."""
-    doors.check_contract(sampler)
     if start is None and not sampler.compiled:
         return set_up_own_start(sampler, plan)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
@@ -91,7 +94,7 @@ def new_engine(sampler: Any, key: Any, plan: Plan, mesh: Any, bytes_per_draw: in
     return PythonEngine(key, plan.num_chains, length, plan.num_warmup, plan.keep_warmup)
 
 
-def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
+def with_tuning(sampler: Sampler, plan: Plan, mesh: Mesh | None) -> Sampler:
     """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
     pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
     if isinstance(sampler, Tuner):
@@ -106,14 +109,14 @@ def with_tuning(sampler: Any, plan: Plan, mesh: Any) -> Any:
     return tuner_for(sampler, plan.num_warmup, pool)
 
 
-def _first_position(state: Any) -> Tree:
+def _first_position(state: State) -> Tree:
     """The embedded position of the first chain."""
     if isinstance(state, list):
         return state[0].position
     return jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.position)
 
 
-def _begin(sampler: Any, key: Any, num_chains: int, positions: Tree, random: bool) -> tuple[Any, Look]:
+def _begin(sampler: Sampler, key: Array, num_chains: int, positions: Tree, random: bool) -> tuple[State, Look]:
     chains = np.arange(num_chains, dtype=np.uint32)
     probe = doors.probe_of(sampler)
     if sampler.compiled:
@@ -123,8 +126,8 @@ def _begin(sampler: Any, key: Any, num_chains: int, positions: Tree, random: boo
 
 
 def _begin_in_python(
-    sampler: Any, probe: Any, key: Any, chains: Any, positions: Tree, random: bool
-) -> tuple[Any, Look]:
+    sampler: Sampler, probe: Probe, key: Array, chains: np.ndarray, positions: Tree, random: bool
+) -> tuple[State, Look]:
     x, keys, look = first_states(sampler, probe, key, chains, positions, random=random, with_state=False)
-    one = lambda i: jax.tree.map(lambda leaf: np.array(leaf[i]), x)
-    return [sampler.init(one(i), keys[i]) for i in chains], jax.tree.map(np.asarray, look)
+    starts = [jax.tree.map(lambda leaf, i=i: np.array(leaf[i]), x) for i in chains]
+    return [sampler.init(starts[i], keys[i]) for i in chains], jax.tree.map(np.asarray, look)

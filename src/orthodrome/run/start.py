@@ -13,11 +13,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.types import Tree
+from orthodrome.core.types import State, Tree
+from orthodrome.doors.settings import Probe
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.run.loop import start_keys
+from orthodrome.samplers.contract import Sampler
 
 
 class Look(NamedTuple):
@@ -36,14 +38,14 @@ class Look(NamedTuple):
 
 @partial(jax.jit, static_argnames=("random", "with_state"))
 def first_states(
-    sampler: Any, probe: Any, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True
-) -> tuple[Tree, Any, Look]:
+    sampler: Sampler, probe: Probe, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True
+) -> tuple[Tree, State, Look]:
     """The embedded position, the state and the look at each chain's start; `probe` is where the density can be asked.
 
     Without `with_state` the key of `init` stands for the state: the sampler is not compiled, and Python calls `init`.
     """
 
-    def one(chain: Array, p: Tree) -> tuple[Tree, Any, Look]:
+    def one(chain: Array, p: Tree) -> tuple[Tree, State, Look]:
         point_key, init_key, look_key = start_keys(key, chain)
         x = sampler.manifold.random_point(point_key, p) if random else sampler.manifold.from_user(p)
         state = jax.tree.map(_strong, sampler.init(x, init_key)) if with_state else init_key
@@ -53,7 +55,7 @@ def first_states(
     return jax.vmap(one, axis_name="chains")(chains, positions)
 
 
-def look(manifold: Manifold, probe: Any, key: Array, x: Tree) -> Look:
+def look(manifold: Manifold, probe: Probe, key: Array, x: Tree) -> Look:
     """Look at one embedded start."""
     ask_key, move_key = jax.random.split(key)
     logdensity, gradient = _ask(probe, ask_key, x)
@@ -67,7 +69,7 @@ def _with_gap(manifold: Manifold, distance: Tree, x: Tree, p: Tree) -> Tree:
     return jax.tree.map(jnp.maximum, distance, gap)
 
 
-def _ask(probe: Any, key: Array, x: Tree) -> tuple[Any, Any]:
+def _ask(probe: Probe, key: Array, x: Tree) -> tuple[Any, Any]:
     if isinstance(probe, GradientEstimator):
         estimate, _ = probe.estimate(key, x, probe.init(x))
         return estimate.logdensity, estimate.gradient

@@ -6,9 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from orthodrome.core.types import Tree
 from orthodrome.errors import OrthodromeWarning
@@ -47,10 +45,7 @@ def warn_temperature(tree: xarray.DataTree, sampler: Sampler, position: Tree, fi
 def mean_expected(sampler: Sampler, position: Tree, done: np.ndarray) -> float:
     """Return the scheme's own temperature, which a schedule changes, averaged over some of the transitions `done`."""
     some = done[np.unique(np.linspace(0, done.size - 1, min(LOOKS, done.size)).astype(int))]
-    return float(np.mean(np.asarray(_expected(sampler, position, jnp.asarray(some, jnp.float32)), float)))
+    return float(np.mean([float(_expected(sampler, position, np.float32(t))) for t in some]))
 
 
-@jax.jit
-def _expected(sampler: Sampler, position: Tree, done: Array) -> Array:
-    """One transition after the other: all at once, a large position would need much memory."""
-    return jax.lax.map(lambda t: sampler.expected_temperature(position, t), done)
+_expected = jax.jit(lambda sampler, position, done: sampler.expected_temperature(position, done))

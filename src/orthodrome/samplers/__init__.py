@@ -1,6 +1,6 @@
 """Samplers, one file each: exact, stochastic, and those that hold other samplers."""
 
-from orthodrome.samplers.contract import Sampler
+from orthodrome.samplers.contract import ExactSampler, Sampler, StochasticSampler
 from orthodrome.samplers.exact.column_gibbs import ColumnGibbs
 from orthodrome.samplers.exact.column_pairs import ColumnPairs
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
@@ -31,6 +31,7 @@ __all__ = [
     "SGRLD",
     "ColumnGibbs",
     "ColumnPairs",
+    "ExactSampler",
     "GeodesicHMC",
     "GeodesicNUTS",
     "RandomWalk",
@@ -38,6 +39,7 @@ __all__ = [
     "RiemannianLangevin",
     "Sampler",
     "Scheduled",
+    "StochasticSampler",
     "Streamed",
     "Tempering",
 ]

@@ -27,7 +27,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import replace
-from orthodrome.core.types import Info, State, Tree
+from orthodrome.core.types import Info, Number, Setting, State, Tree
 from orthodrome.dynamics.leapfrog import Point
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.noisy import TemperedGradient
@@ -40,7 +40,10 @@ NOTHING: frozenset[str] = frozenset()
 class Sampler(abc.ABC):
     """init and step; `compiled` says whether `step` may be traced by JAX or is called from Python."""
 
-    compiled: bool
+    compiled: bool = True
+
+    num_warmup: Any = None
+    """The length of the warm-up that it was made for; None: `sample` says."""
 
     @property
     @abc.abstractmethod
@@ -66,18 +69,34 @@ class Sampler(abc.ABC):
         "replicas". Empty: the sampler is ready to draw."""
         return NOTHING
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the mean of v.v/m that the scheme itself has, with exact gradients, after `done` transitions."""
         return jnp.ones((), trees.real_dtype(position))
+
+    def supports(self, manifold: Manifold) -> str | None:
+        """Return why it cannot work on a space, and what to use instead; None if it can."""
+        return None
+
+    def problem(self) -> str | None:
+        """Return what is wrong with its settings, or None."""
+        return None
+
+    def problem_at(self, position: Tree) -> str | None:
+        """Return what is wrong with it at a start in the user's coordinates, or None."""
+        return None
+
+    def resume_problem(self) -> str | None:
+        """Return why it cannot go on from a checkpoint, or None."""
+        return None
 
 
 class SteppedSampler(Sampler):
     """A sampler with a step size, of a law that can be heated."""
 
-    step_size: Any
+    step_size: Setting
 
     @abc.abstractmethod
-    def at_temperature(self, beta: Any) -> Self:
+    def at_temperature(self, beta: Number) -> Self:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
 
 
@@ -114,7 +133,7 @@ class ExactGradientSampler(ExactSampler):
         """The space of the position."""
         return self.gradient.manifold
 
-    def at_temperature(self, beta: Any) -> Self:
+    def at_temperature(self, beta: Number) -> Self:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
         return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
 
@@ -162,7 +181,7 @@ class StochasticSampler(SteppedSampler):
         """Return its own metric's inverse, if it does not learn units; one entry per leaf (see `linear.leaves`)."""
         raise NotImplementedError
 
-    def at_temperature(self, beta: Any) -> Self:
+    def at_temperature(self, beta: Number) -> Self:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
         return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
 
@@ -190,7 +209,7 @@ class Holder(Sampler):
         """Whether the law of what it holds is exact."""
         return self.sampler.adjusted
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the temperature of what it holds."""
         return self.sampler.expected_temperature(position, done)
 

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 
 SECOND, EULER, FIRST = 0.4, 0.1, 0.1
 
@@ -30,9 +30,9 @@ class Learnt(NamedTuple):
     num_steps, jitter: of a sampler that learns the length of its trajectories; None: not learnt (yet)
     """
 
-    step_size: Any
-    num_steps: Any = None
-    jitter: Any = None
+    step_size: Setting
+    num_steps: Setting = None
+    jitter: Setting = None
 
 
 class Measured(NamedTuple):

@@ -27,7 +27,7 @@ import orthodrome.tuning.trajectory_choice as trajectory_choice
 import orthodrome.tuning.trajectory_length as trajectory_length
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Info, State, Tree
+from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.linear import leaves
 from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.contract import ExactSampler, TrajectorySampler
@@ -80,8 +80,8 @@ class Adapted(Tuner):
     """
 
     sampler: ExactSampler
-    num_warmup: Any = None
-    target_acceptance: Any = None
+    num_warmup: Setting = None
+    target_acceptance: Setting = None
     metric: Metric | None = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
@@ -159,7 +159,7 @@ class Adapted(Tuner):
         empty = empty._replace(reference=self._mean(empty.reference))
         return inner, info, trees.where(measuring, added, empty)
 
-    def _dual(self, tuning: ExactTuning, info: Any, position: Tree) -> DualAveraging:
+    def _dual(self, tuning: ExactTuning, info: Info, position: Tree) -> DualAveraging:
         wanted = self.sampler.target_acceptance if self.target_acceptance is None else self.target_acceptance
         error = wanted - self._mean(info.acceptance_rate)
         updated = dual_averaging.update(tuning.dual, error, self._ceiling(position, tuning.units))

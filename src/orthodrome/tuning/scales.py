@@ -18,6 +18,7 @@ With a `Metric` the Euclidean leaves get a linear map instead: see `metrics`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -66,7 +67,12 @@ def ones(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
 
 
 def update(
-    manifold: Manifold, metric: Metric | None, moments: Tree, position: Tree, gradient: Tree | None, pool: Any
+    manifold: Manifold,
+    metric: Metric | None,
+    moments: Tree,
+    position: Tree,
+    gradient: Tree | None,
+    pool: Callable[[Array], Array],
 ) -> Tree:
     """Add one draw of every chain; `pool` averages over chains."""
     gradient = jax.tree.map(jnp.zeros_like, position) if gradient is None else manifold.project(position, gradient)
@@ -83,7 +89,14 @@ def update(
     return per_leaf(manifold, add, moments, position, gradient)
 
 
-def scales(manifold: Manifold, metric: Metric | None, moments: Tree, count: Array, position: Tree, gather: Any) -> Tree:
+def scales(
+    manifold: Manifold,
+    metric: Metric | None,
+    moments: Tree,
+    count: Array,
+    position: Tree,
+    gather: Callable[[Array], Array] | None,
+) -> Tree:
     """The unit (or map) of each leaf after `count` draws; `gather` collects rows from all chains."""
 
     def leaf(m: Manifold, s: LeafMoments, x: Array) -> Any:

@@ -12,7 +12,8 @@ at most MOST times the spread of the window's draws.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -36,7 +37,7 @@ def start(manifold: Manifold, position: Tree) -> Tree:
     return per_leaf(manifold, lambda m, x: Secants(jnp.zeros_like(x), jnp.zeros_like(x)), position)
 
 
-def update(manifold: Manifold, sums: Tree, way: Tree, bend: Tree, pool: Any) -> Tree:
+def update(manifold: Manifold, sums: Tree, way: Tree, bend: Tree, pool: Callable[[Array], Array]) -> Tree:
     """Add one step of every chain; `pool` averages over chains."""
 
     def add(m: Manifold, old: Secants, d: Array, g: Array) -> Secants:

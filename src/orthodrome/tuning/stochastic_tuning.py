@@ -17,7 +17,7 @@ last units.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,7 @@ import orthodrome.tuning.scales as scales
 import orthodrome.tuning.secants as secants
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Info, State, Tree
+from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import leaves, maps
 from orthodrome.samplers.contract import StochasticSampler
@@ -83,7 +83,7 @@ class StochasticAdapted(Tuner):
     """
 
     sampler: StochasticSampler
-    num_warmup: Any = None
+    num_warmup: Setting = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
 

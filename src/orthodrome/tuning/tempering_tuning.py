@@ -17,7 +17,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
 from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState
 from orthodrome.tuning.tuner import Tuner
@@ -58,7 +58,7 @@ class AdaptedTempering(Tuner):
     finds: ClassVar[frozenset[str]] = frozenset({"ladder", "replicas"})
 
     sampler: Tempering
-    num_warmup: Any = None
+    num_warmup: Setting = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
 
@@ -109,10 +109,10 @@ class AdaptedTempering(Tuner):
         states = AdaptedState(state.inner.replicas, state.tunings)
         return jax.vmap(move)(exponents, jnp.arange(exponents.size), states)
 
-    def _replica(self, exponent: Any) -> Adapted:
+    def _replica(self, exponent: Number) -> Adapted:
         return Adapted(self.sampler.sampler.at_temperature(exponent), self.num_warmup, pool=self.pool)
 
-    def _learnt(self, exponent: Any, state: AdaptedState) -> dict[str, Any]:
+    def _learnt(self, exponent: Number, state: AdaptedState) -> dict[str, Any]:
         """The settings that tuning has changed."""
         replica = self._replica(exponent)
         before, tuned = vars(replica.sampler), vars(replica.freeze(state))

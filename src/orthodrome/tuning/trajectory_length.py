@@ -24,7 +24,8 @@ Metropolis test there.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -137,6 +138,6 @@ def transition(
     return kept, info, curve
 
 
-def add(one: TrajectorySums, other: TrajectorySums, pool: Any) -> TrajectorySums:
+def add(one: TrajectorySums, other: TrajectorySums, pool: Callable[[Array], Array]) -> TrajectorySums:
     """Sum of a curve and the chains' average of another, about the reference of the first."""
     return jax.tree.map(lambda a, b: a + pool(b), one, other)._replace(reference=one.reference)

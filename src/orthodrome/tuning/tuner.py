@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
 
 from orthodrome.core.types import State
 from orthodrome.samplers.contract import Holder, Sampler
@@ -12,11 +11,9 @@ from orthodrome.samplers.contract import Holder, Sampler
 class Tuner(Holder):
     """A sampler that tunes the one it holds: the states of its warm-up have the state of that one as `inner`.
 
-    num_warmup: the length of the warm-up; None: `sample` says
     pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
 
-    num_warmup: Any
     pool: tuple[str, ...]
 
     @abc.abstractmethod

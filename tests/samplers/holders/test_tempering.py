@@ -19,7 +19,6 @@ from orthodrome.diagnostics.evidence import log_evidence
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Euclidean, Product, Rotation, Simplex, Sphere, Stiefel
-from orthodrome.manifolds.volume import log_volume
 from orthodrome.run import sample
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.random_walk import RandomWalk
@@ -197,7 +196,7 @@ def test_evidence_needs_a_tempered_run_and_a_volume() -> None:
     with pytest.raises(BadInput, match="Tempering"):
         log_evidence(empty)
     with pytest.raises(BadInput, match="Euclidean"):
-        log_volume(Euclidean(), np.zeros(3))
+        Euclidean().log_volume(np.zeros(3))
 
 
 def test_volumes() -> None:
@@ -212,10 +211,10 @@ def test_volumes() -> None:
         (Stiefel(), (3, 2)): 8 * np.pi**2 * 2**0.5,
     }
     for (manifold, shape), volume in expected.items():
-        assert log_volume(manifold, np.zeros(shape)) == pytest.approx(np.log(volume))
+        assert manifold.log_volume(np.zeros(shape)) == pytest.approx(np.log(volume))
     both = Product({"a": Sphere(), "b": Rotation()})
     parts = {"a": np.zeros(2), "b": np.zeros((3, 3))}
-    assert log_volume(both, parts) == pytest.approx(np.log(2 * np.pi * 8 * np.pi**2 * 2**1.5))
+    assert both.log_volume(parts) == pytest.approx(np.log(2 * np.pi * 8 * np.pi**2 * 2**1.5))
 
 
 @pytest.mark.parametrize(

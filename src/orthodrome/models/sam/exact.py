@@ -53,23 +53,23 @@ class ExactTopics(TopicSampler):
     num_steps: leapfrogs of the topics; given_step: their step size, None for one that warm-up finds
     """
 
-    problem: TopicProblem
+    given: TopicProblem
     sweep: Sweep = static()
     num_steps: int = static()
     given_step: float | None = static(default=None)
 
     def begin(self, topics: Reals, seed: int) -> ExactState:
         """Return the state at these topics; proportions by least squares."""
-        topics, law, count = topics.astype(np.float64), self.problem.law, topics.shape[0]
+        topics, law, count = topics.astype(np.float64), self.given.law, topics.shape[0]
         first = 0.5 / math.sqrt(4 * law.doc_topic_prior * count + law.document_concentration)
         first = 2 * first / math.sqrt(count) if self.sweep.flat else first
-        curvature = law.document_concentration * self.problem.data.count / count + law.topic_concentration
+        curvature = law.document_concentration * self.given.data.count / count + law.topic_concentration
         step = 0.5 / math.sqrt(curvature) if self.given_step is None else self.given_step
         return ExactState(topics, self._no_proportions(count), math.log(first), math.log(step))
 
     def with_documents(self, data: DocumentVectors, total: int, state: ExactState) -> tuple[ExactTopics, ExactState]:
         """Return the same chain with other documents, whose proportions begin anew."""
-        other = replace(self, problem=replace(self.problem, data=in_float64(data), total=total))
+        other = replace(self, given=replace(self.given, data=in_float64(data), total=total))
         return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
 
     def move(self, seed: int, state: ExactState, left: float) -> tuple[ExactState, ExactInfo]:
@@ -91,14 +91,14 @@ class ExactTopics(TopicSampler):
 
     @property
     def _rows(self) -> NDArray[np.int64]:
-        return np.arange(self.problem.data.count)
+        return np.arange(self.given.data.count)
 
     def _no_proportions(self, num_topics: int) -> Reals:
-        return np.full((self.problem.data.count, num_topics), np.nan)
+        return np.full((self.given.data.count, num_topics), np.nan)
 
     def _proportions(self, state: ExactState, seed: int) -> Drawn:
-        view = timed("gradient", look, state.topics, self.problem.data, self._rows)
-        law, items = self.problem.law, self._rows.astype(np.uint64)
+        view = timed("gradient", look, state.topics, self.given.data, self._rows)
+        law, items = self.given.law, self._rows.astype(np.uint64)
         fresh = np.isnan(state.proportions[0, 0])
         start = first_guess(view.gram, view.b) if fresh else state.proportions
         settings = (law.document_concentration, law.doc_topic_prior, math.exp(state.log_proportion_step), self.sweep)
@@ -107,7 +107,7 @@ class ExactTopics(TopicSampler):
 
     def _energy(self, topics: Reals, draws: Reals) -> tuple[float, Reals, float]:
         """-f, its gradient's opposite projected, and the mean cosine."""
-        law, data = self.problem.law, self.problem.data
+        law, data = self.given.law, self.given.data
         view = look(topics, data, self._rows)
         found = slope(law, topics, data, view, draws, data.count)
         force = whole(found, data, view)

@@ -65,7 +65,7 @@ class TopicProblem:
 class TopicSampler(PythonSampler):
     """A sampler of the topics of a `TopicProblem`."""
 
-    problem: TopicProblem
+    given: TopicProblem
 
     @abc.abstractmethod
     def begin(self, topics: Reals, seed: int) -> Any:
@@ -87,7 +87,7 @@ class TopicSampler(PythonSampler):
     @property
     def num_warmup(self) -> int:
         """The transitions that tune."""
-        return self.problem.num_warmup
+        return self.given.num_warmup
 
     def init(self, position: Any, key: Any = None) -> Any:
         """Return the state at {"topics": (K, V)}, or at random topics if that is None."""
@@ -96,7 +96,7 @@ class TopicSampler(PythonSampler):
 
     def first_topics(self, seed: int) -> Reals:
         """Return random topics around the corpus mean."""
-        problem, rng = self.problem, np.random.default_rng(seed)
+        problem, rng = self.given, np.random.default_rng(seed)
         return random_topics(problem.law, problem.num_topics, rng, np.dtype(problem.dtype))
 
     def step(self, key: Any, state: Any) -> tuple[Any, Any]:
@@ -107,7 +107,7 @@ class TopicSampler(PythonSampler):
     def transition(self, seed: int, state: Any, left: float) -> tuple[Any, Any]:
         """Take a transition on as many threads as are fastest, and look at the held-out documents if it is time."""
         state, info = on_fastest_threads(self.move, seed, state, left)
-        taken, watch = int(state.taken) + 1, self.problem.watch
+        taken, watch = int(state.taken) + 1, self.given.watch
         if watch is None:
             return state._replace(taken=taken), info
         seen = watch.newest(taken, state.topics, state.log_perplexity)
@@ -115,4 +115,4 @@ class TopicSampler(PythonSampler):
 
     def draw(self, state: Any) -> dict[str, Reals]:
         """Return the topics in the dtype of the draws."""
-        return {"topics": state.topics.astype(self.problem.dtype, copy=False)}
+        return {"topics": state.topics.astype(self.given.dtype, copy=False)}

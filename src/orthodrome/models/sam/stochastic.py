@@ -59,19 +59,19 @@ class StochasticInfo(NamedTuple):
 class StochasticTopics(TopicSampler):
     """Topics by SGGMC, or by gSGNHT if the settings have a thermostat."""
 
-    problem: TopicProblem
+    given: TopicProblem
     settings: ChainSettings = static()
 
     @property
     def tuner(self) -> TopicTuner:
         """Steps and friction, given or learnt."""
-        return TopicTuner(self.settings, self.problem.law)
+        return TopicTuner(self.settings, self.given.law)
 
     def begin(self, topics: Reals, seed: int) -> StochasticState:
         """Return the state at these topics, with a random velocity and some looks at batches."""
         noise = normals_like(topics, np.uint64(seed), np.uint64(VELOCITY)).astype(topics.dtype)
         velocity = noise - topics * np.sum(noise * topics, axis=1, keepdims=True)
-        count = self.problem.data.count
+        count = self.given.data.count
         proportions = np.full((count * self.settings.warm_start, topics.shape[0]), np.nan, topics.dtype)
         memory = empty_memory(count, topics) if self.settings.remember else empty_memory(0, topics[:0])
         tuning = self.tuner.begin(topics.shape[0])
@@ -86,7 +86,7 @@ class StochasticTopics(TopicSampler):
         self, data: DocumentVectors, total: int, state: StochasticState
     ) -> tuple[StochasticTopics, StochasticState]:
         """Return the same chain with other documents, whose proportions are not remembered."""
-        problem = replace(self.problem, data=data, total=total)
+        problem = replace(self.given, data=data, total=total)
         return StochasticTopics(problem, replace(self.settings, warm_start=False, remember=False)), state
 
     def move(self, seed: int, state: StochasticState, left: float) -> tuple[StochasticState, StochasticInfo]:
@@ -100,7 +100,7 @@ class StochasticTopics(TopicSampler):
                 view, drawn = self._proportions(state, seed, i)
                 state, rate = self._learnt_proportions(state, drawn)
             else:
-                view = timed("gradient", look, state.topics, self.problem.data, view.rows)
+                view = timed("gradient", look, state.topics, self.given.data, view.rows)
             found = self._slope(state, view, drawn)
             state, lacking = self._kick_and_flow(state, view, found, h, h if i < n - 1 else h / 2, (seed, i))
             clipped, acceptance, cosine = clipped + lacking, acceptance + rate, cosine + found.cosine
@@ -109,7 +109,7 @@ class StochasticTopics(TopicSampler):
         return state, StochasticInfo(_temperature(state), *means, math.exp(state.tuning.log_proportion_step))
 
     def _rows(self, seed: int, step: int) -> NDArray[np.int64]:
-        count = self.problem.data.count
+        count = self.given.data.count
         size = min(self.settings.batch_size, count)
         if size == count:
             return np.arange(count)
@@ -118,11 +118,11 @@ class StochasticTopics(TopicSampler):
         return distinct_rows(count, size, np.uint64(seed), np.uint64(step))
 
     def _proportions(self, state: StochasticState, seed: int, step: int) -> tuple[View, Drawn]:
-        view = timed("gradient", look, state.topics, self.problem.data, self._rows(seed, step))
+        view = timed("gradient", look, state.topics, self.given.data, self._rows(seed, step))
         return view, timed("proportions", self._draw_proportions, state, view, seed, step)
 
     def _draw_proportions(self, state: StochasticState, view: View, seed: int, step: int) -> Drawn:
-        law, start = self.problem.law, self._first_proportions(state, view)
+        law, start = self.given.law, self._first_proportions(state, view)
         size, items = math.exp(state.tuning.log_proportion_step), view.rows.astype(np.uint64)
         settings = (law.document_concentration, law.doc_topic_prior, size, self.settings.sweep)
         drawn = draw_proportions(view.gram, view.b, start, *settings, seed, step, items)
@@ -140,7 +140,7 @@ class StochasticTopics(TopicSampler):
         return start
 
     def _slope(self, state: StochasticState, view: View, drawn: Drawn) -> Slope:
-        problem, memory = self.problem, self._memory(state)
+        problem, memory = self.given, self._memory(state)
         args = (problem.law, state.topics, problem.data, view, drawn.draws, problem.total, memory)
         return timed("gradient", slope, *args, scratch(state.topics.shape, state.topics.dtype))
 
@@ -151,7 +151,7 @@ class StochasticTopics(TopicSampler):
         self, state: StochasticState, view: View, found: Slope, h: float, time: float, place: tuple[int, int]
     ) -> tuple[StochasticState, float]:
         """B O B A; returns also whether the gradient's own noise was more than the noise to inject."""
-        tuner, tuning, documents = self.tuner, state.tuning, self.problem.data
+        tuner, tuning, documents = self.tuner, state.tuning, self.given.data
         friction = tuner.friction(tuning)
         left = 2 * friction * h - (h * h * tuning.noise if self.settings.compensate else 0.0)
         drag = state.thermostat if tuner.thermostatic(tuning) else friction

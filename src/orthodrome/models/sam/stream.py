@@ -34,7 +34,7 @@ class DocumentStream:
     def __init__(self, sampler: TopicSampler, seed: int, start: Reals | None, thin: int, num_draws: int) -> None:
         self.sampler, self.seed, self.thin = sampler, np.uint32(seed), thin
         self.state = sampler.init(None if start is None else {"topics": start}, init_key(new_key(self.seed), CHAIN))
-        self.seen, self.taken, self.early = sampler.problem.data.count, 0, False
+        self.seen, self.taken, self.early = sampler.given.data.count, 0, False
         self.held: deque[tuple[Reals, Any]] = deque(maxlen=num_draws)
 
     def exchange(self, documents: DocumentVectors, total: int | None) -> None:

@@ -50,18 +50,18 @@ class VariationalTopics(TopicSampler):
     batch_size: documents of an iteration; None: all of them ('vi')
     """
 
-    problem: TopicProblem
+    given: TopicProblem
     batch_size: int | None = static(default=None)
 
     @property
     def lengths(self) -> tuple[float, float]:
         """E|beta| and E|mu| under q: A_V(sigma) and A_V(kappa0)."""
-        law = self.problem.law
+        law = self.given.law
         return mean_length(law.num_words, law.topic_concentration), mean_length(law.num_words, law.corpus_concentration)
 
     def first_topics(self, seed: int) -> Reals:
         """Return random directions, all of whose coordinates are positive."""
-        shape = self.problem.num_topics, self.problem.law.num_words
+        shape = self.given.num_topics, self.given.law.num_words
         return unit_rows(np.random.default_rng(seed).random(shape))
 
     def begin(self, topics: Reals, seed: int) -> VariationalState:
@@ -73,12 +73,12 @@ class VariationalTopics(TopicSampler):
         self, data: DocumentVectors, total: int, state: VariationalState
     ) -> tuple[VariationalTopics, VariationalState]:
         """Return the same ascent with other documents, whose proportions begin anew."""
-        other = replace(self, problem=replace(self.problem, data=in_float64(data), total=total))
+        other = replace(self, given=replace(self.given, data=in_float64(data), total=total))
         return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
 
     def move(self, seed: int, state: VariationalState, left: float) -> tuple[VariationalState, AscentInfo]:
         """Take one iteration."""
-        rows, law = self._rows(seed), self.problem.law
+        rows, law = self._rows(seed), self.given.law
         at, bounds = self._documents_part(state, rows)
         new, rho, rate = self._topics_part(state, rows, at)
         weight = 1.0 if self.batch_size is None else (int(state.taken) + 1 + DELAY) ** -FORGETTING
@@ -86,13 +86,13 @@ class VariationalTopics(TopicSampler):
         sigma = law.topic_concentration * self.lengths[0]
         mean = law.corpus_concentration * law.mean + sigma * topics.sum(axis=0)
         state = state._replace(topics=topics, centre=mean / np.sqrt(mean @ mean), rate=rate)
-        return state, AscentInfo(float(bounds.mean()) * self.problem.total, float(rho.mean()), rate)
+        return state, AscentInfo(float(bounds.mean()) * self.given.total, float(rho.mean()), rate)
 
     def _no_proportions(self, num_topics: int) -> Reals:
-        return np.full((self.problem.data.count, num_topics), np.nan)
+        return np.full((self.given.data.count, num_topics), np.nan)
 
     def _rows(self, seed: int) -> NDArray[np.int64]:
-        count = self.problem.data.count
+        count = self.given.data.count
         if self.batch_size is None or self.batch_size >= count:
             return np.arange(count)
         rng = np.random.Generator(np.random.Philox(key=[seed, 0]))
@@ -100,8 +100,8 @@ class VariationalTopics(TopicSampler):
 
     def _documents_part(self, state: VariationalState, rows: NDArray[np.int64]) -> tuple[Reals, Reals]:
         """Ascents of the documents' Dirichlets, which are put back in place."""
-        topics, law = state.topics, self.problem.law
-        gram, b = topics @ topics.T, timed("gradient", products, topics, self.problem.data, rows)
+        topics, law = state.topics, self.given.law
+        gram, b = topics @ topics.T, timed("gradient", products, topics, self.given.data, rows)
         at = state.proportions[rows]
         fresh = np.isnan(at[:, 0])
         share = np.abs(b[fresh]) + 0.01
@@ -128,8 +128,8 @@ class VariationalTopics(TopicSampler):
         self, topics: Reals, centre: Reals, rows: NDArray[np.int64], at: Reals
     ) -> tuple[float, Reals, Reals]:
         """The bound as a function of mut, and its gradient projected on the spheres."""
-        law, (length, corpus_length), documents = self.problem.law, self.lengths, self.problem.data
-        scale = law.document_concentration * self.problem.total / len(rows)
+        law, (length, corpus_length), documents = self.given.law, self.lengths, self.given.data
+        scale = law.document_concentration * self.given.total / len(rows)
         rho, weights, factors = document_statistics(at, topics @ topics.T, products(topics, documents, rows), length)
         slope = -scale * ((at * factors[:, None]).T @ at) @ topics
         add_documents(slope, documents.indptr, documents.indices, documents.values, rows, weights, scale)

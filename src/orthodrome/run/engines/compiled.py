@@ -32,7 +32,7 @@ class CompiledEngine(NamedTuple):
         return state, jax.tree.map(lambda row: np.asarray(row)[:, :count], rows)
 
     def program(self, sampler: Any, state: Any) -> str:
-        return self._call(advance.lower, sampler, state, 0, 1, 1).as_text()
+        return str(self._call(advance.lower, sampler, state, 0, 1, 1).as_text())
 
     def _call(self, function: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
         numbers = np.uint32(first_step), np.uint32(count)

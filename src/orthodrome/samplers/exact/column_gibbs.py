@@ -19,7 +19,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Reals, Tree
+from orthodrome.core.types import Reals, Setting, Tree
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.stiefel import Stiefel
 from orthodrome.samplers.contract import Sampler
@@ -51,9 +51,9 @@ class ColumnGibbs(Sampler):
     max_proposals: after so many a coordinate stays, which keeps the law and is counted
     """
 
-    left: Any
-    right: Any
-    linear: Any
+    left: Setting
+    right: Setting
+    linear: Setting
     max_proposals: int = static(default=10_000)
     compiled: bool = static(default=False)
 
@@ -95,7 +95,7 @@ class ColumnGibbs(Sampler):
         return ColumnGibbsState(x.astype(dtype)), info
 
 
-def draw_column(rng: Any, x: Reals, r: int, matrix: Reals, linear: Reals, most: int) -> tuple[int, int]:
+def draw_column(rng: np.random.Generator, x: Reals, r: int, matrix: Reals, linear: Reals, most: int) -> tuple[int, int]:
     """Column r of x (changed in place) from exp(u' matrix u + linear'u), orthogonal to the others."""
     from orthodrome.random.beta_envelope import sweep
 
@@ -112,7 +112,8 @@ def draw_column(rng: Any, x: Reals, r: int, matrix: Reals, linear: Reals, most: 
 
 def coordinates(x: Reals) -> int:
     """How many coordinates a round draws."""
-    return x.shape[1] * (x.shape[0] - x.shape[1] + 1)
+    n, p = x.shape
+    return int(p * (n - p + 1))
 
 
 def generator(key: Array) -> np.random.Generator:

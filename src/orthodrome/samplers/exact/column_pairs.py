@@ -13,7 +13,6 @@ alone, and so does the round.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +20,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import Point
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
@@ -41,8 +40,8 @@ class ColumnPairs(ExactGradientSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    num_steps: Any = 5
+    step_size: Setting = None
+    num_steps: Setting = 5
     compiled: bool = static(default=True)
 
     def supports(self, manifold: Manifold) -> str | None:

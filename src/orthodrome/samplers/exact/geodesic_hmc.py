@@ -13,7 +13,7 @@ kernel, so the law stays exact.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ from jax.custom_batching import custom_vmap
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import Point, diverges, energy, largest_step, leapfrog, van_der_corput
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
@@ -61,9 +61,9 @@ class GeodesicHMC(TrajectorySampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    num_steps: Any = None
-    jitter: Any = 0.0
+    step_size: Setting = None
+    num_steps: Setting = None
+    jitter: Setting = 0.0
     compiled: bool = static(default=True)
 
     @property

@@ -22,7 +22,7 @@ trajectory and not for the longest at every depth, and the density stands in the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ from jax import Array
 import orthodrome.dynamics.u_turn as u_turn
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, diverges, energy, largest_step, leapfrog
 from orthodrome.dynamics.u_turn import Checkpoints, End
 from orthodrome.gradients.estimator import GradientEstimator
@@ -94,7 +94,7 @@ class GeodesicNUTS(ExactGradientSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
+    step_size: Setting = None
     max_depth: int = static(default=10)
     compiled: bool = static(default=True)
 

@@ -12,7 +12,7 @@ changes the speed a little.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.linear import leaves
@@ -53,7 +53,7 @@ class RandomWalk(ExactSampler):
     """
 
     target: EmbeddedLaw
-    step_size: Any = None
+    step_size: Setting = None
     compiled: bool = static(default=True)
 
     @property
@@ -66,7 +66,7 @@ class RandomWalk(ExactSampler):
         """Between the optimum of a random walk in one dimension, 0.44, and in many, 0.23 (Roberts & Rosenthal 2001)."""
         return 0.35
 
-    def at_temperature(self, beta: Any) -> RandomWalk:
+    def at_temperature(self, beta: Number) -> RandomWalk:
         """Return the sampler of pi_H^beta, beta being the inverse temperature."""
         return replace(self, target=TemperedTarget(self.target, beta))
 

@@ -16,7 +16,7 @@ from jax.flatten_util import ravel_pytree
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.generalised_leapfrog import Faults, PhasePoint, System, default_tolerance
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
 from orthodrome.gradients.estimator import GradientEstimator
@@ -62,9 +62,9 @@ class RiemannianHMC(ExactGradientSampler):
 
     gradient: GradientEstimator
     metric: PointMetric
-    step_size: Any = None
-    num_steps: Any = 5
-    tolerance: Any = None
+    step_size: Setting = None
+    num_steps: Setting = 5
+    tolerance: Setting = None
     max_iterations: int = static(default=50)
     compiled: bool = static(default=True)
 
@@ -123,4 +123,6 @@ class RiemannianHMC(ExactGradientSampler):
             new, found = system.step(point, h)
             return trees.where(failed, point, new), trees.where(failed, faults, found)
 
-        return jax.lax.fori_loop(0, jnp.asarray(self.num_steps, jnp.int32), advance, (start, none))
+        number = jnp.asarray(self.num_steps, jnp.int32)
+        end: tuple[PhasePoint, Faults] = jax.lax.fori_loop(0, number, advance, (start, none))
+        return end

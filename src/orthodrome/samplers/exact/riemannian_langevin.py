@@ -11,7 +11,8 @@ the metric per coordinate, and none of its inverse.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +21,7 @@ from jax.flatten_util import ravel_pytree
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import Inverted, cholesky, invert, product
@@ -59,7 +60,7 @@ class RiemannianLangevin(ExactGradientSampler):
 
     gradient: GradientEstimator
     metric: PointMetric
-    step_size: Any = None
+    step_size: Setting = None
     adjusted: bool = static(default=True)
     compiled: bool = static(default=True)
 
@@ -102,18 +103,22 @@ class RiemannianLangevin(ExactGradientSampler):
         rate = jnp.exp(jnp.minimum(change, 0)) if self.adjusted else possible.astype(x.dtype)
         return kept, RiemannianLangevinInfo(kept.logdensity, rate, largest_step(self.step_size), ~definite)
 
-    def proposal(self, x: Array, gradient: Tree, unravel: Any, h: Array) -> Proposal:
+    def proposal(self, x: Array, gradient: Tree, unravel: Callable[[Array], Tree], h: Array) -> Proposal:
         """Return the law of x* from the vector x; `unravel` gives positions back."""
-        metric_at = lambda y: self.metric.matrix(unravel(y))
+        metric_at: Callable[[Array], Array] = lambda y: self.metric.matrix(unravel(y))
         metric = invert(metric_at(x))
         drift = ravel_pytree(gradient)[0] - _contracted_slope(metric_at, x, metric.inverse)
         return Proposal(x + h * h / 2 * product(metric.inverse, drift), metric)
 
 
-def _contracted_slope(metric_at: Any, x: Array, inverse: Array) -> Array:
+def _contracted_slope(metric_at: Callable[[Array], Array], x: Array, inverse: Array) -> Array:
     """c_i = sum_jk d_j G_ik(x) (G^-1)_kj."""
     columns = jnp.diag(inverse) if inverse.ndim == 1 else inverse
-    slope = lambda j, column: jax.jvp(lambda y: product(metric_at(y), column), (x,), (j,))[1]
+
+    def slope(j: Array, column: Array) -> Array:
+        along: Array = jax.jvp(lambda y: product(metric_at(y), column), (x,), (j,))[1]
+        return along
+
     return jnp.sum(jax.vmap(slope)(jnp.eye(x.size, dtype=x.dtype), columns.T), axis=0)
 
 

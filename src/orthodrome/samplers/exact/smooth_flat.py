@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import numpy as np
 
+from orthodrome.core.types import Setting
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
 
@@ -22,7 +21,7 @@ def smooth_and_flat(manifold: Manifold) -> str | None:
     return None
 
 
-def one_step_size(step_size: Any) -> str | None:
+def one_step_size(step_size: Setting) -> str | None:
     """The metric sets the units: one number is all there is to choose."""
     if step_size is not None and np.ndim(step_size) != 0:
         return "step_size is one number: the metric has the units of the coordinates"

@@ -7,14 +7,14 @@ temperature of its gradient: at temperature T the chain draws from pi_H^(1/T).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Info, State, Tree
+from orthodrome.core.types import Info, Number, State, Tree
 from orthodrome.linear import leaves
 from orthodrome.samplers.contract import Holder, SteppedSampler
 from orthodrome.schedules import Schedule
@@ -62,7 +62,7 @@ class Scheduled(Holder):
             return f"{inside} inside has no {' and no '.join(names)}, and nothing is learnt under a schedule; set it"
         return None
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return that of the sampler inside, with the step of transition number `done`."""
         return self.at(jnp.asarray(done, trees.real_dtype(position))).expected_temperature(position)
 

@@ -21,11 +21,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import DTypeLike
 
 import orthodrome.dynamics.swaps as swaps
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.samplers.contract import ExactSampler, Holder
 
 HOLDS = "GeodesicHMC, GeodesicNUTS, RandomWalk, ColumnPairs, RiemannianHMC, and RiemannianLangevin with its test"
@@ -38,7 +39,7 @@ class TemperingState(NamedTuple):
     been_hot: whether each walker has been at the hot end since it last was at the cold end
     """
 
-    replicas: Any
+    replicas: State
     walker: Array
     been_hot: Array
     round_trips: Array
@@ -82,9 +83,9 @@ class Tempering(Holder):
     """
 
     sampler: ExactSampler
-    ladder: Any = None
+    ladder: Setting = None
     num_replicas: int = static(default=10)
-    hottest: Any = 0.1
+    hottest: Setting = 0.1
     random_swaps: int | None = static(default=None)
     replicas: Any = None
     compiled: bool = static(default=True)
@@ -109,7 +110,7 @@ class Tempering(Holder):
             return f"num_replicas is {self.num_replicas}; it takes at least 2"
         return None if 0 < float(self.hottest) < 1 else f"hottest is {self.hottest}; it must lie between 0 and 1"
 
-    def exponents(self, dtype: Any) -> Array:
+    def exponents(self, dtype: DTypeLike) -> Array:
         """The ladder; before it is tuned, a geometric one."""
         if self.ladder is not None:
             return jnp.asarray(self.ladder, dtype)
@@ -126,13 +127,13 @@ class Tempering(Holder):
         move_key, swap_key = jax.random.split(key)
         exponents = self.exponents(state.replicas.logdensity.dtype)
 
-        def move(settings: Any, exponent: Array, rung: Array, replica: Any) -> Any:
+        def move(settings: dict[str, Any], exponent: Array, rung: Array, replica: State) -> tuple[State, Info]:
             return self.replica(settings, exponent).step(jax.random.fold_in(move_key, rung), replica)
 
         replicas, infos = jax.vmap(move)(self.settings(), exponents, jnp.arange(exponents.size), state.replicas)
         return self.exchange(swap_key, state._replace(replicas=replicas), infos)
 
-    def exchange(self, key: Array, state: TemperingState, infos: Any) -> tuple[TemperingState, TemperingInfo]:
+    def exchange(self, key: Array, state: TemperingState, infos: Info) -> tuple[TemperingState, TemperingInfo]:
         """Let neighbours exchange, and report."""
         exponents = self.exponents(state.replicas.logdensity.dtype)
         heights = state.replicas.logdensity / exponents
@@ -153,7 +154,7 @@ class Tempering(Holder):
         return {} if self.replicas is None else self.replicas
 
     def _report(
-        self, state: TemperingState, infos: Any, exponents: Array, before: Array, heights: Array
+        self, state: TemperingState, infos: Info, exponents: Array, before: Array, heights: Array
     ) -> TemperingInfo:
         seen = infos._asdict()
         never, once = jnp.zeros(exponents.shape, bool), jnp.ones(exponents.shape, jnp.int32)
@@ -170,14 +171,14 @@ class Tempering(Holder):
         )
 
 
-def begin(replicas: Any) -> TemperingState:
+def begin(replicas: State) -> TemperingState:
     """The state before the first transition."""
     number = replicas.logdensity.size
     zero = jnp.zeros((), jnp.uint32)
     return TemperingState(replicas, jnp.arange(number, dtype=jnp.int32), jnp.zeros(number, bool), zero, zero)
 
 
-def reordered(replicas: Any, order: Array, exponents: Array) -> Any:
+def reordered(replicas: State, order: Array, exponents: Array) -> State:
     """States moved between rungs: positions travel, log densities and gradients are tempered anew."""
     moved = replicas._replace(
         position=jax.tree.map(lambda leaf: leaf[order], replicas.position),
@@ -187,9 +188,12 @@ def reordered(replicas: Any, order: Array, exponents: Array) -> Any:
     return rescaled(moved, exponents / exponents[order])
 
 
-def rescaled(replicas: Any, factor: Array) -> Any:
+def rescaled(replicas: State, factor: Array) -> State:
     """Log densities and gradients of each replica times a factor."""
-    times = lambda leaf: leaf * factor.astype(leaf.dtype).reshape(-1, *[1] * (leaf.ndim - 1))
+
+    def times(leaf: Array) -> Array:
+        return leaf * factor.astype(leaf.dtype).reshape(-1, *[1] * (leaf.ndim - 1))
+
     return replicas._replace(logdensity=times(replicas.logdensity), gradient=jax.tree.map(times, replicas.gradient))
 
 
@@ -205,7 +209,7 @@ def _travelled(state: TemperingState, walker: Array) -> TemperingState:
     )
 
 
-def _ladder_problem(ladder: Any) -> str | None:
+def _ladder_problem(ladder: Setting) -> str | None:
     values = np.asarray(ladder, float)
     if values.ndim != 1 or values.size < 2:
         return f"ladder has the shape {values.shape}; give a list of at least 2 exponents, such as (0.25, 0.5, 1)"

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 
+from orthodrome.core.types import Setting
 from orthodrome.linear import leaves
 from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
@@ -26,7 +27,7 @@ class FlatSampler(StochasticSampler):
         return refusal(manifold, self.step_size, *self.matrices)
 
 
-def refusal(manifold: Manifold, step_size: Any = None, *settings: Any) -> str | None:
+def refusal(manifold: Manifold, step_size: Setting = None, *settings: Any) -> str | None:
     """Why a sampler of flat space cannot work here, and what to use instead; None if it can.
 
     settings: what may hold matrices (preconditioner, mass, friction), which mix coordinates and so cannot be reflected

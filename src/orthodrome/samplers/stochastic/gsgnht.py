@@ -17,7 +17,7 @@ which is what keeps the law right when the steps differ (erratum c-9). The therm
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ from jax import Array
 import orthodrome.dynamics.phase as stochastic
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Number, Setting, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
@@ -46,7 +46,7 @@ class GSGNHTState(NamedTuple):
     position: Tree
     velocity: Tree
     thermostat: Array
-    memory: Any
+    memory: Memory
 
 
 class GSGNHTInfo(NamedTuple):
@@ -73,11 +73,11 @@ class GSGNHT(StochasticSampler):
     letters: ClassVar[str] = "ABO"
 
     gradient: GradientEstimator
-    step_size: Any = None
-    friction: Any = None
+    step_size: Setting = None
+    friction: Setting = None
     num_steps: int = static(default=1)
     order: str = static(default="ABOBA")
-    thermostat_mass: Any = 1.0
+    thermostat_mass: Setting = 1.0
     reuse_batch: bool = static(default=False)
     compiled: bool = static(default=True)
 
@@ -107,7 +107,7 @@ class GSGNHT(StochasticSampler):
         mean = leaves.mean_diagonal(self.friction, state.position)
         share_of = jax.tree.map(lambda c: c / mean.astype(c.dtype), friction)
 
-        def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
+        def letter(name: str, key: Array, phase: stochastic.Phase, share: Number) -> stochastic.Phase:
             x, v, xi, part = phase.position, phase.velocity, phase.thermostat, leaves.scaled(h, share)
             if name == "A":
                 xi = xi + self._heat(x, v, jax.tree.map(lambda r, s: r * duration(s), share_of, part))
@@ -140,7 +140,8 @@ class GSGNHT(StochasticSampler):
 
         dtype = trees.real_dtype(x)
         heats = [jnp.asarray(heat, dtype) for heat in jax.tree.leaves(per_leaf(self.manifold, leaf, x, v, times))]
-        return sum(heats) / (self.thermostat_mass * max(1, self.manifold.dimension(x)))
+        heat: Array = sum(heats) / (self.thermostat_mass * max(1, self.manifold.dimension(x)))
+        return heat
 
     def restarted(self, state: GSGNHTState) -> GSGNHTState:
         """The thermostat back at the friction, which a change of settings has moved."""

@@ -23,7 +23,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Noise, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, moved
 from orthodrome.dynamics.langevin import LangevinState
 from orthodrome.dynamics.leapfrog import largest_step
@@ -51,9 +51,9 @@ class SGFS(FlatSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    injected: Any = None
-    information: Any = None
+    step_size: Setting = None
+    injected: Setting = None
+    information: Setting = None
     compiled: bool = static(default=True)
 
     @property
@@ -100,7 +100,7 @@ class SGFS(FlatSampler):
         """B."""
         return total if self.injected is None else leaves.spread(self.injected, x)
 
-    def _total(self, noise: Any, x: Tree) -> Tree:
+    def _total(self, noise: Noise, x: Tree) -> Tree:
         """V + I."""
         if noise is None:
             raise BadInput("SGFS needs the noise of the gradient; use Minibatch(..., noise=EmpiricalFisher())")

@@ -15,14 +15,14 @@ error is then the same in all of them and heats the chain about `num_steps` time
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 from jax import Array
 
 import orthodrome.dynamics.phase as stochastic
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Number, Setting, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.friction import expected_temperature, friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
@@ -38,7 +38,7 @@ class SGGMCState(NamedTuple):
 
     position: Tree
     velocity: Tree
-    memory: Any
+    memory: Memory
 
 
 class SGGMCInfo(NamedTuple):
@@ -72,8 +72,8 @@ class SGGMC(StochasticSampler):
     letters: ClassVar[str] = "ABOKU"
 
     gradient: GradientEstimator
-    step_size: Any = None
-    friction: Any = None
+    step_size: Setting = None
+    friction: Setting = None
     num_steps: int = static(default=1)
     order: str = static(default="ABOBA")
     reuse_batch: bool = static(default=False)
@@ -101,7 +101,7 @@ class SGGMC(StochasticSampler):
         h = leaves.spread(self.step_size, state.position)
         friction = leaves.spread(self.friction, state.position)
 
-        def letter(name: str, key: Array, phase: stochastic.Phase, share: Any) -> stochastic.Phase:
+        def letter(name: str, key: Array, phase: stochastic.Phase, share: Number) -> stochastic.Phase:
             x, v, part = phase.position, phase.velocity, leaves.scaled(h, share)
             if name == "A":
                 x, v = splitting.flow(manifold, x, v, part)
@@ -123,7 +123,7 @@ class SGGMC(StochasticSampler):
         info = SGGMCInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused)
         return SGGMCState(end.position, end.velocity, end.memory), info
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """The scheme's own v.v/m (erratum c-10)."""
         return expected_temperature(self.order, self.step_size, self.friction, position)
 

@@ -20,7 +20,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
@@ -46,9 +46,9 @@ class SGHMC(FlatSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    friction: Any = None
-    mass: Any = None
+    step_size: Setting = None
+    friction: Setting = None
+    mass: Setting = None
     refresh_every: int | None = static(default=None)
     compiled: bool = static(default=True)
 
@@ -89,7 +89,7 @@ class SGHMC(FlatSampler):
         friction, mass = (leaves.spread(matrix, like) for matrix in (self.friction, self.mass))
         return leaves.mean_diagonal(friction, like) / leaves.mean_diagonal(mass, like)
 
-    def expected_temperature(self, position: Tree, done: Any = 0) -> Array:
+    def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
         c, m = (leaves.over(maps.diagonal, a, position) for a in self._matrices(position))
         h = leaves.spread(self.step_size, position)

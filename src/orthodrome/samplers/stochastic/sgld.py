@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
@@ -36,8 +36,8 @@ class SGLD(FlatSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    preconditioner: Any = None
+    step_size: Setting = None
+    preconditioner: Setting = None
     compiled: bool = static(default=True)
 
     @property

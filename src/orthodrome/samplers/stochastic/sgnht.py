@@ -23,7 +23,7 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Memory, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.friction import friction_problem, friction_range
 from orthodrome.dynamics.leapfrog import largest_step
@@ -41,7 +41,7 @@ class ThermostatState(NamedTuple):
     position: Tree
     momentum: Tree
     thermostat: Any
-    memory: Any
+    memory: Memory
 
 
 @pytree
@@ -58,9 +58,9 @@ class SGNHT(FlatSampler):
     """
 
     gradient: GradientEstimator
-    step_size: Any = None
-    friction: Any = None
-    thermostat_mass: Any = 1.0
+    step_size: Setting = None
+    friction: Setting = None
+    thermostat_mass: Setting = 1.0
     per_coordinate: bool = static(default=False)
     compiled: bool = static(default=True)
 

@@ -16,15 +16,13 @@ For the Fisher metric the paper calls it SGRHMC, for any other positive definite
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
@@ -48,7 +46,7 @@ class SGRHMC(MetricSampler):
 
     gradient: GradientEstimator
     metric: PositionMetric
-    step_size: Any = None
+    step_size: Setting = None
     refresh_every: int | None = static(default=None)
     compiled: bool = static(default=True)
 

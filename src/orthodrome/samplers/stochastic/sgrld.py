@@ -9,13 +9,11 @@ sampler of Patterson & Teh for the expanded-mean form of a simplex.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 from jax import Array
 
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import GradientEstimator
@@ -35,7 +33,7 @@ class SGRLD(MetricSampler):
 
     gradient: GradientEstimator
     metric: PositionMetric
-    step_size: Any = None
+    step_size: Setting = None
     compiled: bool = static(default=True)
 
     def tuned(self, measured: Measured) -> SGRLD:
