@@ -1,4 +1,4 @@
-"""The seam between samplers and data: an estimate of the log density and its ambient gradient.
+"""The contract between samplers and data: an estimate of the log density and its ambient gradient.
 
 A sampler asks for an estimate at x and does not care where it came from: all of the data, a minibatch, a control
 variate, or a Monte Carlo average over latents. `memory` is what the estimator carries from step to step (nothing,
@@ -16,7 +16,7 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 class Estimate(NamedTuple):
-    """What an estimator returns.
+    """An estimate of the log density and its gradient at one position.
 
     logdensity: (an estimate of) log pi_H(x)
     gradient: its ambient gradient, not projected
@@ -32,11 +32,11 @@ class Estimate(NamedTuple):
 
 @runtime_checkable
 class GradientEstimator(Protocol):
-    """The contract; `target` names the law that is estimated."""
+    """What a sampler asks of an estimator of the log density and its gradient."""
 
     @property
     def target(self) -> Any:
-        """The law."""
+        """The target whose log density is estimated."""
         ...
 
     @property
@@ -45,9 +45,9 @@ class GradientEstimator(Protocol):
         ...
 
     def init(self, x: Tree) -> Any:
-        """The memory before the first estimate."""
+        """Return the memory before the first estimate."""
         ...
 
     def estimate(self, key: Array | None, x: Tree, memory: Any) -> tuple[Estimate, Any]:
-        """An estimate at x and the next memory."""
+        """Return an estimate at x and the next memory."""
         ...

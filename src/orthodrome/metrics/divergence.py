@@ -9,8 +9,6 @@ is unbiased from one derivative (`ProbedDivergence`; Hutchinson's estimator of a
 where row i of A has one entry that depends on z, A_ii(z_i): a diagonal matrix, element by element. Elsewhere its
 error is one more noise in the drift, of covariance h^2 Var over a step, which vanishes with the step as the
 gradient's does.
-
-A is a function A(z, v) -> A(z) v on vectors.
 """
 
 from __future__ import annotations
@@ -24,36 +22,40 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, static
 
-Product = Callable[[Array, Array], Array]
+MatrixProduct = Callable[[Array, Array], Array]
+"""A function (z, v) -> A(z) v on vectors."""
 
 
 class Divergence(abc.ABC):
-    """How to get Gamma."""
+    """A way to compute the divergence Gamma of a matrix that depends on the state."""
 
     @abc.abstractmethod
-    def __call__(self, apply: Product, z: Array, key: Array) -> Array:
-        """Gamma at the vector z, of the matrix whose product with v is apply(z, v)."""
+    def __call__(self, apply: MatrixProduct, z: Array, key: Array) -> Array:
+        """Return Gamma at the vector z, of the matrix whose product with v is apply(z, v)."""
 
 
 @pytree
 class ExactDivergence(Divergence):
-    """One derivative per coordinate."""
+    """The exact divergence, from one derivative per coordinate."""
 
-    def __call__(self, apply: Product, z: Array, key: Array | None = None) -> Array:
+    def __call__(self, apply: MatrixProduct, z: Array, key: Array | None = None) -> Array:
         return jnp.sum(_along(apply, z, jnp.eye(z.size, dtype=z.dtype)), axis=0)
 
 
 @pytree
 class ProbedDivergence(Divergence):
-    """A few random signs."""
+    """An unbiased estimate of the divergence from random signs (Hutchinson).
+
+    num_probes: the number of derivatives that are averaged
+    """
 
     num_probes: int = static(default=1)
 
-    def __call__(self, apply: Product, z: Array, key: Array) -> Array:
+    def __call__(self, apply: MatrixProduct, z: Array, key: Array) -> Array:
         signs = jax.random.rademacher(key, (self.num_probes, z.size), z.dtype)
         return jnp.mean(_along(apply, z, signs), axis=0)
 
 
-def _along(apply: Product, z: Array, directions: Array) -> Array:
-    """d/ds A(z + s w) w for every row w."""
+def _along(apply: MatrixProduct, z: Array, directions: Array) -> Array:
+    """Return d/ds A(z + s w) w at s = 0 for every row w."""
     return jax.vmap(lambda w: jax.jvp(lambda y: apply(y, w), (z,), (w,))[1])(directions)
