@@ -36,7 +36,7 @@ BACK = 100
 the error of three solves, amplified by their condition."""
 
 
-class Phase(NamedTuple):
+class MomentumPoint(NamedTuple):
     """A position and momentum as vectors, with the log density and its gradient there."""
 
     x: Array
@@ -72,14 +72,14 @@ class System:
         """Return the metric at x with its inverse and determinant."""
         return invert(self.metric.matrix(self.unravel(x)))
 
-    def energy(self, point: Phase) -> Array:
+    def energy(self, point: MomentumPoint) -> Array:
         """Return H; infinite where it is NaN."""
         metric = self.metric_at(point.x)
         kinetic = jnp.sum(point.p * product(metric.inverse, point.p)) / 2
         h = kinetic + metric.log_determinant / 2 - point.logdensity
         return jnp.where(jnp.isnan(h), jnp.inf, h)
 
-    def step(self, point: Phase, h: Array) -> tuple[Phase, Faults]:
+    def step(self, point: MomentumPoint, h: Array) -> tuple[MomentumPoint, Faults]:
         """Take one step and its reverse; return the end of the step and its faults."""
         end, definite, converged = self._there(point, h)
         back, _, returns = self._there(end._replace(p=-end.p), h)
@@ -88,7 +88,7 @@ class System:
         # each fault is told once, the first one
         return end, Faults(~definite, definite & ~converged, definite & converged & ~reversible)
 
-    def _there(self, point: Phase, h: Array) -> tuple[Phase, Array, Array]:
+    def _there(self, point: MomentumPoint, h: Array) -> tuple[MomentumPoint, Array, Array]:
         force, metric = self._force(point.x, point.gradient)
         p, first = self._solve(lambda q: point.p - h / 2 * force(q), point.p)
         ahead = product(metric.inverse, p)
@@ -97,7 +97,7 @@ class System:
         logdensity, gradient = self.look(x)
         force, there = self._force(x, gradient)
         definite = jnp.isfinite(metric.log_determinant) & jnp.isfinite(there.log_determinant)
-        return Phase(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
+        return MomentumPoint(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
 
     def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Inverted]:
         """Return dH/dx at x as a function of p, and the metric at x."""

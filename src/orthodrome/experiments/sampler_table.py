@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from orthodrome.dynamics.generalised_leapfrog import Phase
+from orthodrome.dynamics.generalised_leapfrog import MomentumPoint
 from orthodrome.dynamics.leapfrog import Point, leapfrog
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.table.orders import BIASES, STEPS, order
@@ -88,7 +88,7 @@ def iterates(name: str) -> bool:
     if isinstance(sampler, GeodesicHMC):
         step: Any = lambda v: leapfrog(sampler.gradient, Point(x, v, x[0], x), jnp.asarray(0.1))
     elif isinstance(sampler, RiemannianHMC):
-        step = lambda v: system(sampler).step(Phase(x, v, x[0], x), jnp.asarray(0.1))
+        step = lambda v: system(sampler).step(MomentumPoint(x, v, x[0], x), jnp.asarray(0.1))
     else:
         state = sampler.init(x)
         step = lambda v: sampler.step(jax.random.key(0), state._replace(position=v))

@@ -140,7 +140,7 @@ def test_the_generalised_leapfrog_keeps_volume_and_leads_back(x64: None) -> None
     system = generalised_leapfrog.System(gradient, LocalMetric(following), jnp.asarray(1e-14), lambda x: x, 200)
 
     def move(z: jax.Array) -> jax.Array:
-        point = generalised_leapfrog.Phase(z[:3], z[3:], *system.look(z[:3]))
+        point = generalised_leapfrog.MomentumPoint(z[:3], z[3:], *system.look(z[:3]))
         end, _ = system.step(point, jnp.asarray(0.4))
         return jnp.concatenate([end.x, end.p])
 

@@ -17,7 +17,7 @@ from jax.flatten_util import ravel_pytree
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
-from orthodrome.dynamics.generalised_leapfrog import Faults, Phase, System, default_tolerance
+from orthodrome.dynamics.generalised_leapfrog import Faults, MomentumPoint, System, default_tolerance
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import cholesky, product
@@ -92,7 +92,7 @@ class RiemannianHMC:
         tolerance = default_tolerance(x.dtype) if self.tolerance is None else self.tolerance
         system = System(self.gradient, self.metric, jnp.asarray(tolerance, x.dtype), unravel, self.max_iterations)
         p = product(cholesky(system.metric_at(x).matrix), jax.random.normal(momentum_key, x.shape, x.dtype))
-        start = Phase(x, p, state.logdensity, ravel_pytree(state.gradient)[0])
+        start = MomentumPoint(x, p, state.logdensity, ravel_pytree(state.gradient)[0])
         end, faults = self._follow(system, start)
         change = system.energy(start) - system.energy(end)
         faulty = faults.not_definite | faults.not_converged | faults.not_reversible
@@ -111,12 +111,12 @@ class RiemannianHMC:
         )
         return kept, info
 
-    def _follow(self, system: System, start: Phase) -> tuple[Phase, Faults]:
+    def _follow(self, system: System, start: MomentumPoint) -> tuple[MomentumPoint, Faults]:
         """All steps; after a fault the trajectory stands still."""
         none = Faults(*jnp.zeros((3,), bool))
         h = jnp.asarray(self.step_size, start.x.dtype)
 
-        def advance(_: Any, carry: tuple[Phase, Faults]) -> tuple[Phase, Faults]:
+        def advance(_: Any, carry: tuple[MomentumPoint, Faults]) -> tuple[MomentumPoint, Faults]:
             point, faults = carry
             failed = faults.not_definite | faults.not_converged | faults.not_reversible
             new, found = system.step(point, h)

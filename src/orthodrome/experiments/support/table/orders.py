@@ -20,7 +20,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import replace
-from orthodrome.dynamics.generalised_leapfrog import Phase
+from orthodrome.dynamics.generalised_leapfrog import MomentumPoint
 from orthodrome.dynamics.leapfrog import Point, energy, leapfrog
 from orthodrome.experiments.support.table.samplers import SAMPLERS, bent, system, unbent
 from orthodrome.experiments.support.words.linear import stationary, word
@@ -108,7 +108,7 @@ def _metric_energy(h: float) -> float:
         gradient = FullGradient(Target(Euclidean(), lambda y: -0.5 * jnp.sum(y**2)))
         dynamics = replace(system(RiemannianHMC(gradient, LocalMetric(bent), h)), tolerance=jnp.asarray(1e-12))
         x = jnp.asarray([0.6, 0.8])
-        begin = Phase(x, jnp.asarray([0.8, -0.6]), -0.5 * jnp.sum(x**2), -x)
+        begin = MomentumPoint(x, jnp.asarray([0.8, -0.6]), -0.5 * jnp.sum(x**2), -x)
         step = lambda _, phase: dynamics.step(phase, jnp.asarray(h))[0]
         walk = lambda phase: jax.lax.fori_loop(0, round(0.8 / h), step, phase)
         return float(dynamics.energy(jax.jit(walk)(begin)) - dynamics.energy(begin))
