@@ -19,12 +19,12 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 class FlatInfo(NamedTuple):
-    """What one transition did.
+    """A report on one transition.
 
     lp: the estimated log density before the step
     temperature: 1 in equilibrium; r'r/m, or of a first-order sampler its mean squared displacement over what the
         noise should give
-    clipped: whether the gradient's own noise was more than the step asks for, so that the chain runs too hot
+    clipped: whether the gradient's own noise exceeds the noise that the step asks for, so that the chain runs too hot
     """
 
     lp: Array
@@ -34,12 +34,12 @@ class FlatInfo(NamedTuple):
 
 
 def moved(manifold: Manifold, position: Tree, displacement: Tree) -> Tree:
-    """The position after a displacement, reflected at walls."""
+    """Return the position after a displacement, reflected at walls."""
     return manifold.geodesic(position, displacement, _whole(position))[0]
 
 
 def bounced(manifold: Manifold, position: Tree, displacement: Tree, momentum: Tree) -> tuple[Tree, Tree]:
-    """The same, and the momentum, turned round where the position was reflected."""
+    """Return the position after a displacement, and the momentum, reversed where the position was reflected."""
     new, direction = manifold.geodesic(position, displacement, _whole(position))
     turn = lambda r, before, after: jnp.where(before * after < 0, -r, r)
     return new, jax.tree.map(turn, momentum, displacement, direction)

@@ -33,11 +33,12 @@ from orthodrome.linear.sweeps import Inverted, invert, outer, product
 from orthodrome.metrics.local_metric import PointMetric
 
 BACK = 100
-"""A step that returns within so many tolerances has come back."""
+"""A step whose reverse ends within this many tolerances of the start counts as reversible; each of the two steps has
+the error of three solves, amplified by their condition."""
 
 
 class PhasePoint(NamedTuple):
-    """A position and momentum as vectors, with what the density says there."""
+    """A position and momentum as vectors, with the log density and its gradient there."""
 
     x: Array
     p: Array
@@ -46,7 +47,7 @@ class PhasePoint(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """What went wrong on the way."""
+    """Whether a step failed, and why: at most one is true."""
 
     not_definite: Array
     not_converged: Array
@@ -55,7 +56,7 @@ class Faults(NamedTuple):
 
 @pytree
 class System:
-    """The Hamiltonian over vectors; `unravel` gives positions back."""
+    """The Hamiltonian over vectors; `unravel` turns a vector into a position."""
 
     gradient: GradientEstimator
     metric: PointMetric
@@ -64,23 +65,23 @@ class System:
     max_iterations: int = static(default=50)
 
     def look(self, x: Array) -> tuple[Array, Array]:
-        """Log density and gradient."""
+        """Return log density and gradient at x."""
         estimate, _ = self.gradient.estimate(None, self.unravel(x), None)
         return estimate.logdensity, ravel_pytree(estimate.gradient)[0]
 
     def metric_at(self, x: Array) -> Inverted:
-        """The metric at x."""
+        """Return the metric at x with its inverse and determinant."""
         return invert(self.metric.matrix(self.unravel(x)))
 
     def energy(self, point: PhasePoint) -> Array:
-        """H; infinite where it is not a number."""
+        """Return H; infinite where it is NaN."""
         metric = self.metric_at(point.x)
         kinetic = jnp.sum(point.p * product(metric.inverse, point.p)) / 2
         h = kinetic + metric.log_determinant / 2 - point.logdensity
         return jnp.where(jnp.isnan(h), jnp.inf, h)
 
     def step(self, point: PhasePoint, h: Array) -> tuple[PhasePoint, Faults]:
-        """One step, there and back."""
+        """Take one step and its reverse; return the end of the step and its faults."""
         end, definite, converged = self._there(point, h)
         back, _, returns = self._there(end._replace(p=-end.p), h)
         apart = jnp.maximum(self._distance(back.x, point.x), self._distance(back.p, -point.p))
@@ -100,7 +101,7 @@ class System:
         return PhasePoint(x, p - h / 2 * force(p), logdensity, gradient), definite, first & second
 
     def _force(self, x: Array, gradient: Array) -> tuple[Callable[[Array], Array], Inverted]:
-        """dH/dx at x as a function of p."""
+        """Return dH/dx at x as a function of p, and the metric at x."""
         g, pull = jax.vjp(lambda y: self.metric.matrix(self.unravel(y)), x)
         metric = invert(g)
 
@@ -111,7 +112,7 @@ class System:
         return force, metric
 
     def _solve(self, function: Callable[[Array], Array], start: Array) -> tuple[Array, Array]:
-        """y = function(y) by iteration, and whether it has converged."""
+        """Solve y = function(y) by iteration; return y and whether it has converged."""
 
         def unfinished(carry: tuple[Array, Array, Array]) -> Array:
             _, apart, count = carry
@@ -128,10 +129,10 @@ class System:
 
     @staticmethod
     def _distance(a: Array, b: Array) -> Array:
-        """The largest difference, relative to numbers above one."""
+        """Return the largest difference, relative to numbers above one."""
         return jnp.max(jnp.abs(a - b) / (1 + jnp.abs(b)))
 
 
 def default_tolerance(dtype: DTypeLike) -> float:
-    """A hundred rounding errors."""
+    """Return a relative tolerance of a hundred rounding errors, which the iterations reach in either precision."""
     return 100 * float(jnp.finfo(dtype).eps)

@@ -25,7 +25,7 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 class LangevinState(NamedTuple):
-    """A position and what the estimator remembers."""
+    """A position, and the memory of the gradient estimator."""
 
     position: Tree
     memory: Memory
@@ -34,7 +34,7 @@ class LangevinState(NamedTuple):
 def langevin_step(
     key: Array, manifold: Manifold, x: Tree, estimate: Estimate, diffusion: Tree, correction: Tree, step_size: Setting
 ) -> tuple[Tree, FlatInfo]:
-    """The new position and the report."""
+    """Return the new position and a report."""
     h = leaves.spread(step_size, x)
     drift = leaves.over(maps.apply, diffusion, estimate.gradient)
     noise, clipped = langevin_noise(key, diffusion, estimate.noise, h, x)
@@ -52,7 +52,7 @@ def langevin_noise(key: Array, diffusion: Tree, noise: Noise, h: Tree, like: Tre
 
 
 def displacement(change: Tree, diffusion: Tree, h: Tree) -> Array:
-    """The first-order temperature: |change|^2 in units of 2 h D, over the number of coordinates."""
+    """Return the first-order temperature: |change|^2 in units of 2 h D, over the number of coordinates."""
     scaled = jax.tree.map(lambda c, s: c / (2 * s), change, h)
     size = sum(leaf.size for leaf in jax.tree.leaves(change))
     return trees.dot(change, leaves.over(maps.solve, diffusion, scaled)) / size

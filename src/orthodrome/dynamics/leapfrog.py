@@ -31,7 +31,7 @@ DIVERGENT_ENERGY = 1000.0
 
 
 class Point(NamedTuple):
-    """A phase point with what the density says there."""
+    """A position and velocity, with the log density and its gradient there."""
 
     position: Tree
     velocity: Tree
@@ -40,7 +40,7 @@ class Point(NamedTuple):
 
 
 def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
-    """One step K A K with the tree of steps h (negative for backward in time)."""
+    """Take one step K A K with the tree of steps h (negative for backward in time)."""
     manifold, half = gradient.manifold, leaves.scaled(h, 0.5)
     force = softened(manifold, point.position, point.gradient, h)
     v = splitting.kick(manifold, point.position, point.velocity, force, half)
@@ -51,13 +51,13 @@ def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
 
 
 def energy(point: Point) -> Array:
-    """H; infinite where it is not a number, so that such a point is never taken."""
+    """Return H; infinite where it is NaN, so that such a point is never accepted."""
     h = trees.dot(point.velocity, point.velocity) / 2 - point.logdensity
     return jnp.where(jnp.isnan(h), jnp.inf, h)
 
 
 def diverges(manifold: Manifold, change: Array, point: Point) -> Array:
-    """Whether the energy has grown beyond bounds (`change`: how much it fell) or is not a number.
+    """Return whether the energy has grown by more than DIVERGENT_ENERGY (`change`: by how much it fell) or is NaN.
 
     A flow that may fail (`LevelSet`) fails by NaN positions: that is a rejected move, not a divergence.
     """
@@ -67,13 +67,13 @@ def diverges(manifold: Manifold, change: Array, point: Point) -> Array:
 
 
 def largest_step(step_size: Setting) -> Array:
-    """One number for `info`: the largest entry of a tree of steps (the size of a linear map)."""
+    """Return the largest entry of a tree of steps (of a step in the units of a map: its size), for `info`."""
     sizes = [duration(step) for step in jax.tree.leaves(step_size, is_leaf=is_map)]
     return jnp.max(jnp.stack([jnp.max(jnp.asarray(size, jnp.float32)) for size in sizes]))
 
 
 def van_der_corput(count: Array, dtype: DTypeLike) -> Array:
-    """The base-2 radical inverse of a counter: 0, 1/2, 1/4, 3/4, ... evenly spread over [0, 1)."""
+    """Return the van der Corput sequence 0, 1/2, 1/4, 3/4, ... at `count`: the base-2 radical inverse, on [0, 1)."""
     bits = jnp.asarray(count, jnp.uint32)
     for mask, shift in ((0x55555555, 1), (0x33333333, 2), (0x0F0F0F0F, 4), (0x00FF00FF, 8), (0x0000FFFF, 16)):
         low, high = bits & jnp.uint32(mask), (bits >> shift) & jnp.uint32(mask)

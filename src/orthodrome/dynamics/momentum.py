@@ -1,4 +1,4 @@
-"""What the second-order samplers of flat space share: their state, fresh momenta, and the position's part of a step."""
+"""The state and the momenta of the second-order samplers of flat space."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orthodrome.core.types import Memory, Tree
 
 
 class MomentumState(NamedTuple):
-    """A position, its momentum r, what the estimator remembers, and how many transitions led here."""
+    """A position, its momentum r, the memory of the gradient estimator, and the number of transitions so far."""
 
     position: Tree
     momentum: Tree
@@ -22,17 +22,17 @@ class MomentumState(NamedTuple):
 
 
 def first_momentum(key: Array | None, position: Tree) -> Tree:
-    """Standard normals; at rest without a key."""
+    """Draw a standard normal momentum; return zeros without a key."""
     return trees.scale(0.0, position) if key is None else trees.normal_like(key, position)
 
 
 def refreshed(key: Array, every: int | None, count: Array, momentum: Tree, draw: Any) -> Tree:
-    """A new momentum, draw(key), at every `every`-th transition (Algorithm 1: optionally, periodically)."""
+    """Return a new momentum, draw(key), at every `every`-th transition, else the old one (Ma et al., Algorithm 1)."""
     if every is None:
         return momentum
     return jax.lax.cond(count % every == 0, draw, lambda _: momentum, key)
 
 
 def no_count() -> Array:
-    """The count of a new state."""
+    """Return the number of transitions of a new state."""
     return jnp.zeros((), jnp.uint32)

@@ -1,8 +1,8 @@
-"""What the geodesic samplers with stochastic gradients share: the phase, kicks from estimates, and bad moves.
+"""What the geodesic samplers with stochastic gradients share: the phase, kicks from estimates, and failed moves.
 
-There is no Metropolis test that would refuse a bad move. So: a step that ends outside the numbers, or where the
-density is zero, is not taken; the position is kept, the velocity turned round, and `diverging` says so. A gradient or
-a density that is NaN at a point that is fine is an error of the model and not of the step: the position becomes NaN,
+There is no Metropolis test that would reject a bad move. So a step that ends at a non-finite position, or where the
+density is zero, is not taken; the position is kept, the velocity reversed, and `diverging` reports it. A gradient or
+a density that is NaN at a finite position is an error of the model and not of the step: the position becomes NaN,
 for the run to stop and name the chain.
 """
 
@@ -22,7 +22,7 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 class Phase(NamedTuple):
-    """Where the dynamics is, what the estimator remembers, and what the last estimate said."""
+    """Position, velocity and thermostat, the estimator's memory, and what the kicks of this step have reported."""
 
     position: Tree
     velocity: Tree
@@ -34,7 +34,7 @@ class Phase(NamedTuple):
 
 
 def begin(state: State, thermostat: Any = None) -> Phase:
-    """The phase at the beginning of a step."""
+    """Return the phase at the beginning of a step."""
     no = jnp.zeros((), bool)
     lp = jnp.zeros((), trees.real_dtype(state.position))
     return Phase(state.position, state.velocity, state.memory, thermostat, lp, no, no)
@@ -43,7 +43,7 @@ def begin(state: State, thermostat: Any = None) -> Phase:
 def kicked(
     gradient: GradientEstimator, batch_key: Array, noise_key: Array | None, phase: Phase, friction: Tree, h: Tree
 ) -> Phase:
-    """O (with a `noise_key`) or K (without) from a fresh estimate."""
+    """Apply O (with a `noise_key`) or K (without one) from a new estimate."""
     x, v = phase.position, phase.velocity
     estimate, memory = gradient.estimate(batch_key, x, phase.memory)
     clipped = phase.clipped
@@ -60,7 +60,7 @@ def kicked(
 
 
 def settled(begun: Phase, ended: Phase) -> tuple[Phase, Array]:
-    """The phase that is kept, and whether the move was refused."""
+    """Return the phase that is kept, and whether the move was rejected."""
     inside = ended.logdensity != -jnp.inf
     good = inside & trees.all_finite(ended.position) & trees.all_finite(ended.velocity)
     back = begun._replace(velocity=trees.negate(begun.velocity), logdensity=ended.logdensity, clipped=ended.clipped)
@@ -70,10 +70,10 @@ def settled(begun: Phase, ended: Phase) -> tuple[Phase, Array]:
 
 
 def temperature(manifold: Manifold, x: Tree, v: Tree) -> Array:
-    """v.v / m."""
+    """Return the kinetic temperature v.v / m."""
     return trees.dot(v, v) / max(1, manifold.dimension(x))
 
 
 def first_velocity(manifold: Manifold, position: Tree, key: Array | None) -> Tree:
-    """A random velocity; at rest without a key."""
+    """Draw a velocity in the tangent space; return zeros without a key."""
     return trees.scale(0.0, position) if key is None else manifold.random_velocity(key, position)

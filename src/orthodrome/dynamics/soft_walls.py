@@ -22,7 +22,7 @@ from orthodrome.manifolds.product import per_leaf
 
 
 def softened(manifold: Manifold, x: Tree, force: Tree, h: Tree) -> Tree:
-    """The ambient force that a step h is to feel at x."""
+    """Return the ambient force at x, softened near walls for a step h."""
 
     def leaf(m: Manifold, a: Array, f: Array, s: Any) -> Array:
         distance = m.walls(a)

@@ -33,18 +33,18 @@ from orthodrome.manifolds.product import per_leaf
 
 
 def flow(manifold: Manifold, x: Tree, v: Tree, h: Tree) -> tuple[Tree, Tree]:
-    """A: along the geodesic for the time h."""
+    """Apply A: follow the geodesic for the time h."""
     return manifold.geodesic(x, v, h)
 
 
 def kick(manifold: Manifold, x: Tree, v: Tree, gradient: Tree, h: Tree) -> Tree:
-    """K: the force of the log density for the time h."""
+    """Apply K: the gradient of the log density for the time h."""
     push = manifold.project(x, gradient)
     return jax.tree.map(lambda w, g, s: w + maps.transposed(s, g), v, push, h)
 
 
 def damp(manifold: Manifold, x: Tree, v: Tree, friction: Tree, h: Tree) -> Tree:
-    """B: friction alone for the time h."""
+    """Apply B: friction alone for the time h."""
 
     def leaf(m: Manifold, a: Array, w: Array, c: Any, s: Any) -> Array:
         if is_map(c):
@@ -57,14 +57,14 @@ def damp(manifold: Manifold, x: Tree, v: Tree, friction: Tree, h: Tree) -> Tree:
 def noisy_kick(
     key: Array, manifold: Manifold, x: Tree, v: Tree, gradient: Tree, noise: Noise, friction: Tree, h: Tree
 ) -> tuple[Tree, Array]:
-    """O: the gradient for the time h, and the noise that its own V leaves to inject; also whether that was clipped."""
+    """Apply O: the gradient for the time h, and the noise that V leaves to inject; say also whether it was clipped."""
     drawn, clipped = injected_noise(key, h, friction, noise, x)
     push = manifold.project(x, jax.tree.map(lambda g, n, s: maps.transposed(s, g) + n, gradient, drawn, h))
     return jax.tree.map(jnp.add, v, push), clipped
 
 
 def thermalise(key: Array, manifold: Manifold, x: Tree, v: Tree, friction: Tree, h: Tree) -> Tree:
-    """U: friction and the noise that balances it, exactly, for the time h."""
+    """Apply U: friction and the noise that balances it, exactly, for the time h."""
 
     def leaf(m: Manifold, a: Array, w: Array, c: Any, s: Any, z: Array) -> Array:
         if is_map(c):
@@ -77,7 +77,7 @@ def thermalise(key: Array, manifold: Manifold, x: Tree, v: Tree, friction: Tree,
 
 
 def _on_tangent(m: Manifold, x: Array, c: LinearMap, h: Any, f: Callable[[Array], Array], v: Array) -> Array:
-    """f(P C P h) v."""
+    """Return f(P C P h) v."""
     rows = jnp.eye(x.size, dtype=x.dtype).reshape(x.size, *x.shape)
     projection = jax.vmap(lambda row: m.project(x, row).ravel())(rows)
     rates, directions = jnp.linalg.eigh(projection @ (maps.dense(maps.budget(c, duration(h)), x) / 2) @ projection)

@@ -20,18 +20,18 @@ from jax import Array
 
 
 def log_odds(exponents: Array, heights: Array) -> Array:
-    """Log acceptance ratio of each pair (k, k + 1); minus infinity where a height is not a number."""
+    """Return the log acceptance ratio of each pair (k, k + 1); minus infinity where a height is NaN."""
     ratio = (exponents[:-1] - exponents[1:]) * (heights[1:] - heights[:-1])
     return jnp.where(jnp.isnan(ratio), -jnp.inf, ratio)
 
 
 def rates(exponents: Array, heights: Array) -> Array:
-    """The probability that each pair would exchange."""
+    """Return the acceptance probability of an exchange of each pair."""
     return jnp.exp(jnp.minimum(log_odds(exponents, heights), 0))
 
 
 def in_turns(key: Array, exponents: Array, heights: Array, turn: Array) -> Array:
-    """The order after all pairs (k, k + 1) with k of the parity of `turn` have had their chance."""
+    """Return the order after an attempted exchange of every pair (k, k + 1) with k of the parity of `turn`."""
     pairs = jnp.arange(exponents.size - 1, dtype=turn.dtype)
     logs = jnp.log(jax.random.uniform(key, pairs.shape, exponents.dtype))
     taken = (logs < log_odds(exponents, heights)) & (pairs % 2 == turn % 2)
@@ -41,7 +41,7 @@ def in_turns(key: Array, exponents: Array, heights: Array, turn: Array) -> Array
 
 
 def at_random(key: Array, exponents: Array, heights: Array, number: int) -> Array:
-    """The order after `number` pairs, drawn at random, have had their chance one after the other."""
+    """Return the order after attempted exchanges of `number` pairs, drawn at random, one after the other."""
     pair_key, accept_key = jax.random.split(key)
     pairs = jax.random.randint(pair_key, (number,), 0, exponents.size - 1)
     logs = jnp.log(jax.random.uniform(accept_key, (number,), exponents.dtype))

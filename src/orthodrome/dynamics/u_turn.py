@@ -29,34 +29,34 @@ from orthodrome.linear import leaves, maps
 
 
 class End(NamedTuple):
-    """A state as the test needs it."""
+    """One end of a span: a position and its velocity."""
 
     position: Tree
     velocity: Tree
 
 
 class Checkpoints(NamedTuple):
-    """Slots of starts of subtrees and of ends of left halves."""
+    """The states that later tests need: starts of subtrees, and ends of left halves, by slot."""
 
     starts: End
     ends: End
 
 
 def turns(h: Tree, left: End, right: End, forward: Any = True) -> Array:
-    """Whether the span between two states turns back; `forward` False: the first argument is the later in time."""
+    """Return whether the span between two states turns back; `forward` False: `left` is the later one in time."""
     chord = leaves.over(maps.solve, h, trees.subtract(right.position, left.position))
     sign = jnp.where(forward, 1, -1)
     return (sign * trees.dot(chord, left.velocity) <= 0) | (sign * trees.dot(chord, right.velocity) <= 0)
 
 
 def empty(like: End, max_depth: int) -> Checkpoints:
-    """Slots for trees of up to 2^max_depth leaves."""
+    """Return empty slots for trees of up to 2^max_depth leaves."""
     slots = jax.tree.map(lambda leaf: jnp.zeros((max(1, max_depth), *leaf.shape), leaf.dtype), like)
     return Checkpoints(slots, slots)
 
 
 def turns_anywhere(h: Tree, kept: Checkpoints, leaf: Array, end: End, forward: Array) -> Array:
-    """Whether any aligned subtree that leaf number `leaf` completes turns back."""
+    """Return whether any aligned subtree that leaf number `leaf` completes turns back."""
     complete = trailing_ones(leaf)
 
     def check(carry: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -83,12 +83,12 @@ def keep(kept: Checkpoints, leaf: Array, end: End) -> Checkpoints:
 
 
 def first(kept: Checkpoints) -> End:
-    """Leaf 0."""
+    """Return the first leaf."""
     return _take(kept.starts, jnp.zeros((), jnp.int32))
 
 
 def trailing_ones(n: Array) -> Array:
-    """How many of the lowest bits are ones: leaf n completes subtrees of 2, 4, ..., 2^that leaves."""
+    """Return the number k of trailing one bits: leaf n completes subtrees of 2, 4, ..., 2^k leaves."""
     return jax.lax.population_count(n & ~(n + 1))
 
 

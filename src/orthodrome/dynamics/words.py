@@ -27,7 +27,7 @@ MEANING = {"A": "geodesic flow", "B": "friction", "O": "gradient and noise", "K"
 
 
 def word_problem(order: str, letters: str) -> str | None:
-    """What is wrong with a word over these letters; None if nothing is."""
+    """Return why a word over these letters is invalid, or None."""
     known = ", ".join(f"{letter} ({MEANING[letter]})" for letter in letters)
     strange = [letter for letter in order if letter not in letters]
     if strange or not order:
@@ -50,12 +50,12 @@ def word_problem(order: str, letters: str) -> str | None:
 
 
 def shares(order: str) -> list[tuple[str, float]]:
-    """Each letter of the word with its part of the step."""
+    """Return each letter of the word with its share of the step."""
     return [(letter, 1 / order.count(letter)) for letter in order]
 
 
 def follow(order: str, num_steps: int, apply: Callable[..., Any], key: Array, phase: Any) -> Any:
-    """The word, `num_steps` times: apply(letter, key, phase, share of the step) for each letter."""
+    """Follow the word `num_steps` times: apply(letter, key, phase, share of the step) for each letter."""
     (letter, share), *middle, _ = shares(order)
     first_key, rest_key = jax.random.split(key)
     phase = apply(letter, first_key, phase, share)
@@ -81,7 +81,7 @@ def _inner(
 
 
 def own_temperature(order: str, rate: Array) -> Array:
-    """E v^2 of the word without a potential, for the rate C h (a number or an array)."""
+    """Return E v^2 of the word without a potential, for the rate C h (a number or an array)."""
     a, b = jnp.ones_like(rate), jnp.zeros_like(rate)
     for letter, share in shares(order):
         lost = -jnp.expm1(-2 * rate * share) if letter in "BU" else jnp.zeros_like(rate)

@@ -35,7 +35,7 @@ class Anchor(NamedTuple):
 
 
 class ControlMemory(NamedTuple):
-    """The centre with its full gradient, and what the noise remembers."""
+    """The centre with its full gradient, and the memory of the noise model."""
 
     anchor: Anchor
     noise: Memory
@@ -58,12 +58,12 @@ class ControlVariate(RowGradient):
     noise: NoiseModel = NoNoise()
 
     def init(self, x: Tree) -> ControlMemory:
-        """The full gradient at the centre."""
+        """Compute the full gradient at the centre."""
         center = jax.tree.map(lambda c, a: jnp.asarray(c, a.dtype), self.manifold.from_user(self.center), x)
         return ControlMemory(anchor_at(self.target, center), self.noise.init(self.manifold, x))
 
     def estimate(self, key: Key, x: Tree, memory: ControlMemory) -> tuple[Estimate, ControlMemory]:
-        """From a fresh batch, looked at from x and from the centre."""
+        """Return an estimate from a new batch, whose gradients are taken at x and at the centre."""
         _, batch = self.draw(key)
         estimate, noise = difference_estimate(
             self.target, self.noise, batch, x, memory.anchor, memory.noise, self.replace
@@ -73,14 +73,14 @@ class ControlVariate(RowGradient):
 
 @jax.jit
 def anchor_at(target: Posterior, x: Tree) -> Anchor:
-    """The log likelihood of all rows at a point, and its ambient gradient."""
+    """Return a point with the log likelihood of all rows there and its ambient gradient."""
     return Anchor(x, *jax.value_and_grad(target.embedded_likelihood)(x, target.data))
 
 
 def difference_estimate(
     target: Posterior, noise: NoiseModel, batch: Tree, x: Tree, anchor: Anchor, memory: Memory, replace: bool
 ) -> tuple[Estimate, Memory]:
-    """The estimate from the differences between x and an anchor, and the noise's next memory."""
+    """Return the estimate from the differences between x and an anchor, and the noise model's next memory."""
     n = jax.tree.leaves(batch)[0].shape[0]
     ratio = target.num_data / n
     if noise.per_datum:

@@ -1,4 +1,4 @@
-"""The seam between samplers and data: an estimate of the log density and its ambient gradient.
+"""The contract between samplers and data: an estimate of the log density and its ambient gradient.
 
 A sampler asks for an estimate at x and does not care where it came from: all of the data, a minibatch, a control
 variate, or a Monte Carlo average over latents. `memory` is what the estimator carries from step to step (nothing,
@@ -17,7 +17,7 @@ from orthodrome.targets import ManifoldLaw
 
 
 class Estimate(NamedTuple):
-    """What an estimator returns.
+    """An estimate of the log density and its gradient at one position.
 
     logdensity: (an estimate of) log pi_H(x)
     gradient: its ambient gradient, not projected
@@ -42,11 +42,11 @@ class SelfChecking(Protocol):
 
 @runtime_checkable
 class GradientEstimator(Protocol):
-    """The contract; `target` names the law that is estimated."""
+    """What a sampler asks of an estimator of the log density and its gradient."""
 
     @property
     def target(self) -> ManifoldLaw:
-        """The law."""
+        """The target whose log density is estimated."""
         ...
 
     @property
@@ -55,9 +55,9 @@ class GradientEstimator(Protocol):
         ...
 
     def init(self, x: Tree) -> Memory:
-        """The memory before the first estimate."""
+        """Return the memory before the first estimate."""
         ...
 
     def estimate(self, key: Array | None, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """An estimate at x and the next memory."""
+        """Return an estimate at x and the next memory."""
         ...

@@ -14,7 +14,10 @@ from orthodrome.targets import EmbeddedLaw
 
 @pytree
 class FullGradient:
-    """log pi_H and its ambient gradient; needs no key and keeps no memory."""
+    """The exact log density log pi_H and its ambient gradient; needs no key and keeps no memory.
+
+    target: a `Target` or a `Posterior`
+    """
 
     target: EmbeddedLaw
 
@@ -24,10 +27,10 @@ class FullGradient:
         return self.target.manifold
 
     def init(self, x: Tree) -> None:
-        """Nothing to remember."""
+        """Return None: the exact gradient has no memory."""
 
     def estimate(self, key: Array | None, x: Tree, memory: None = None) -> tuple[Estimate, None]:
-        """The exact log density and gradient."""
+        """Return the exact log density and gradient."""
         logdensity, gradient = _value_and_gradient(self.target, x)
         return Estimate(logdensity, gradient), None
 

@@ -34,7 +34,13 @@ from orthodrome.manifolds.manifold import Manifold
 
 @pytree
 class LatentPosterior:
-    """prior x likelihood with latents; the module says what the functions are, in the user's coordinates."""
+    """A posterior whose likelihood has latent variables for every datum.
+
+    logprior: x -> log density of the prior, in the user's coordinates
+    sample_latents: (key, x, rows, current) -> (kept draws, last)
+    complete: (x, rows, kept draws) -> complete-data log likelihood, summed over rows and averaged over draws
+    data: arrays with one row per datum; store: arrays with the latents of every datum, or None
+    """
 
     manifold: Manifold
     logprior: Callable[..., Array] = static()
@@ -45,16 +51,16 @@ class LatentPosterior:
 
     @property
     def num_data(self) -> int:
-        """N, the number of rows."""
+        """The number N of rows."""
         return int(jax.tree.leaves(self.data)[0].shape[0])
 
     def embedded_prior(self, x: Tree) -> Array:
-        """The part that is not multiplied by N/n: log prior and log measure."""
+        """Return the log prior with the log measure, which are not multiplied by N/n."""
         return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
 
 
 class LatentMemory(NamedTuple):
-    """The latents of every datum (or None), and what the noise remembers."""
+    """The latents of every datum (or None), and the memory of the noise model."""
 
     store: Any
     noise: Memory
@@ -73,7 +79,7 @@ class LatentGradient(RowGradient):
     noise: NoiseModel = NoNoise()
 
     def init(self, x: Tree) -> LatentMemory:
-        """The latents as they were given."""
+        """Return the latents as they were given, and the first memory of the noise model."""
         return LatentMemory(jax.tree.map(jnp.asarray, self.target.store), self.noise.init(self.manifold, x))
 
     def estimate(self, key: Key, x: Tree, memory: LatentMemory) -> tuple[Estimate, LatentMemory]:
@@ -100,7 +106,7 @@ class LatentGradient(RowGradient):
         return Estimate(*jax.value_and_grad(estimated)(x), v), memory
 
     def _each(self, x: Tree, batch: Tree, z: Tree) -> Tree:
-        """The gradient of each datum, as a batch of one."""
+        """Return the gradient of each datum, taken as a batch of one."""
 
         def one(row: Tree, latents: Tree) -> Tree:
             rows = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 0), row)

@@ -24,7 +24,7 @@ from orthodrome.targets import LawOfData, Posterior
 
 
 class RowGradient(abc.ABC):
-    """What all estimators that draw rows from the key share."""
+    """The base of all estimators that draw rows of the data from the key."""
 
     target: LawOfData
     batch_size: int
@@ -37,21 +37,21 @@ class RowGradient(abc.ABC):
         return self.target.manifold
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         return batch_problem(self.batch_size, self.target.num_data, self.noise)
 
     def draw(self, key: Key) -> tuple[Array, Tree]:
-        """The numbers of the rows of a fresh batch, and the rows."""
+        """Draw a batch; return the numbers of its rows, and the rows."""
         rows = draw_rows(key, self.target.num_data, self.batch_size, self.replace)
         return rows, take_rows(self.target.data, rows)
 
     @abc.abstractmethod
     def init(self, x: Tree) -> Memory:
-        """The memory before the first estimate."""
+        """Return the memory before the first estimate."""
 
     @abc.abstractmethod
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """An estimate at x and the next memory."""
+        """Return an estimate at x and the next memory."""
 
 
 @pytree
@@ -69,11 +69,11 @@ class Minibatch(RowGradient):
     noise: NoiseModel = NoNoise()
 
     def init(self, x: Tree) -> Memory:
-        """What the noise remembers."""
+        """Return the first memory of the noise model."""
         return self.noise.init(self.manifold, x)
 
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """From a fresh batch."""
+        """Return an estimate from a new batch."""
         _, batch = self.draw(key)
         return batch_estimate(self.target, self.noise, batch, x, memory, self.replace)
 
@@ -87,7 +87,7 @@ def batch_estimate(
     replace: bool,
     num_data: int | None = None,
 ) -> tuple[Estimate, Memory]:
-    """The estimate from a batch that stands for `num_data` rows, and the noise's next memory."""
+    """Return the estimate from a batch that stands for `num_data` rows, and the noise model's next memory."""
     n = jax.tree.leaves(batch)[0].shape[0]
     num_data = target.num_data if num_data is None else num_data
     if noise.per_datum:
@@ -100,7 +100,8 @@ def batch_estimate(
 
 
 def population_factor(num_data: int, n: int, replace: bool) -> float:
-    """What the covariance of one row's gradient is multiplied by to give V."""
+    """Return (D^2 / S) (1 - S / D), which times the covariance of one row's gradient is V; without the second factor
+    for draws with replacement."""
     return num_data**2 / n * (1.0 if replace else 1 - n / num_data)
 
 
@@ -124,13 +125,13 @@ def _each(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Array,
 
 
 def each_row(target: Posterior, x: Tree, batch: Tree) -> tuple[Array, Tree]:
-    """The log likelihood of every row and its ambient gradient, stacked."""
+    """Return the log likelihood of every row and its ambient gradient, stacked."""
     one = lambda y, row: target.loglikelihood(target.manifold.to_user(y), row)
     return jax.vmap(jax.value_and_grad(one), in_axes=(None, 0))(x, batch)
 
 
 def batch_problem(batch_size: Any, num_data: int, noise: NoiseModel) -> str | None:
-    """Sizes that cannot be."""
+    """Return why a batch size is invalid, or None."""
     if not (isinstance(batch_size, int) and batch_size >= 1):
         return f"batch_size is {batch_size!r}; it must be a whole number of at least 1"
     if batch_size > num_data:

@@ -1,4 +1,4 @@
-"""How V(x), the covariance of a minibatch gradient's error, is known: not at all, given, or measured as we go.
+"""How V(x), the covariance of a minibatch gradient's error, is known: not at all, given, or estimated during the run.
 
 The empirical Fisher information of Ahn, Korattikara & Welling (2012), with the factor of a finite population (erratum
 c-7): for a batch of S of D rows with the gradients g_i, projected on the tangent space,
@@ -28,20 +28,20 @@ from orthodrome.manifolds.product import per_leaf
 
 
 class NoiseModel(abc.ABC):
-    """What a minibatch estimator asks."""
+    """The contract of a model of the gradient noise V(x)."""
 
     per_datum: ClassVar[bool] = False
     """Whether the gradient of every row of the batch is needed, and not only their sum."""
 
     def init(self, manifold: Manifold, x: Tree) -> Memory:
-        """The memory before the first batch."""
+        """Return the memory before the first batch."""
         return None
 
     @abc.abstractmethod
     def update(
         self, memory: Memory, manifold: Manifold, x: Tree, gradients: Tree, factor: Number
     ) -> tuple[Noise, Memory]:
-        """V(x) and the next memory, from the gradients of the rows (stacked; None if not asked for).
+        """Return V(x) and the next memory, from the gradients of the rows (stacked; None if not asked for).
 
         factor: what the covariance of one row is multiplied by, (D^2 / S) (1 - S / D)
         """
@@ -59,7 +59,10 @@ class NoNoise(NoiseModel):
 
 @pytree
 class GivenNoise(NoiseModel):
-    """V that does not depend on x: a number for all leaves, or a tree of the forms of `noise`."""
+    """A covariance V that does not depend on x.
+
+    value: a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf
+    """
 
     value: Noise
 
@@ -71,7 +74,10 @@ class GivenNoise(NoiseModel):
 
 @pytree
 class NoiseFunction(NoiseModel):
-    """V(x) by a function of the embedded position (and of `data`, if there is any)."""
+    """A covariance V(x) that is a function of the position.
+
+    function: x -> V(x), or (x, data) -> V(x) with `data`, for an embedded x; in the forms of `GivenNoise`
+    """
 
     function: Callable[..., Any] = static()
     data: Any = None
@@ -83,31 +89,31 @@ class NoiseFunction(NoiseModel):
 
 
 class FisherMemory(NamedTuple):
-    """How many batches were seen, and the running V of each leaf."""
+    """The number of batches seen so far, and the running V of each leaf."""
 
     batches: Array
     leaves: Tree
 
 
 class Form(abc.ABC):
-    """How much of V is kept, for one leaf; `rows` are centred gradients, their outer products summing to V."""
+    """How much of V is kept of one leaf; `rows` are centred gradients whose outer products sum to V."""
 
     @abc.abstractmethod
     def zero(self, x: Array) -> Any:
-        """V before the first batch."""
+        """Return V before the first batch, as this form keeps it."""
 
     @abc.abstractmethod
     def mix(self, old: Any, rows: Array, weight: Array, dimension: int) -> Any:
-        """(1 - weight) old + weight rows' rows."""
+        """Return (1 - weight) old + weight rows' rows, as this form keeps it."""
 
     def noise(self, kept: Any, x: Array) -> Any:
-        """V in one of the forms of `noise`."""
+        """Return V as an entry for the leaf: a number, an array, `Dense` or `LowRank`."""
         return kept
 
 
 @pytree
 class ScalarForm(Form):
-    """One number per leaf: the trace over the dimension."""
+    """V as one number per leaf: its trace over the dimension."""
 
     def zero(self, x: Array) -> Array:
         return jnp.zeros((), x.dtype)
@@ -118,7 +124,7 @@ class ScalarForm(Form):
 
 @pytree
 class DiagonalForm(Form):
-    """One number per element."""
+    """V as a diagonal, one number per element."""
 
     def zero(self, x: Array) -> Array:
         return jnp.zeros(x.size, x.dtype)
@@ -132,7 +138,7 @@ class DiagonalForm(Form):
 
 @pytree
 class FullForm(Form):
-    """The whole matrix; for leaves of some hundred numbers at most."""
+    """V as a `Dense` matrix, for leaves of some hundred numbers at most."""
 
     def zero(self, x: Array) -> Array:
         return jnp.zeros((x.size, x.size), x.dtype)
@@ -146,7 +152,10 @@ class FullForm(Form):
 
 @pytree
 class LowRankForm(Form):
-    """The leading directions, and what is left on the diagonal."""
+    """V as a `LowRank` matrix: its leading directions, and the remainder on the diagonal.
+
+    rank: the number of directions
+    """
 
     rank: int = static(default=8)
 
@@ -200,6 +209,6 @@ class EmpiricalFisher(NoiseModel):
 
 
 class _Leaf(NamedTuple):
-    """What a form keeps of one leaf, wrapped so that trees of them line up with trees of leaves."""
+    """The state of a form for one leaf, wrapped so that trees of them line up with trees of leaves."""
 
     kept: Any

@@ -1,4 +1,4 @@
-"""Gradients that are changed on purpose: with noise of known V added, or at another temperature."""
+"""Estimators that change another one: with noise of known covariance V added, or at another temperature."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from orthodrome.targets import ManifoldLaw
 
 
 class ChangedGradient(abc.ABC):
-    """An estimator that changes what another says."""
+    """The base of estimators that change the estimates of another one."""
 
     gradient: GradientEstimator
 
     @property
     def target(self) -> ManifoldLaw:
-        """The law of the estimator inside."""
+        """The target of the inner estimator."""
         return self.gradient.target
 
     @property
@@ -32,12 +32,12 @@ class ChangedGradient(abc.ABC):
         return self.gradient.manifold
 
     def init(self, x: Tree) -> Memory:
-        """What the estimator inside remembers."""
+        """Return the memory of the inner estimator."""
         return self.gradient.init(x)
 
     @abc.abstractmethod
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """The estimate inside, changed."""
+        """Return the changed estimate of the inner estimator, and its next memory."""
 
 
 @pytree
@@ -53,7 +53,7 @@ class NoisyGradient(ChangedGradient):
     told: bool = static(default=True)
 
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """The estimate inside, corrupted."""
+        """Return the estimate of the inner estimator with noise added, and its next memory."""
         inner_key, noise_key = jax.random.split(key)
         estimate, memory = self.gradient.estimate(inner_key, x, memory)
         variance = leaves.spread(self.variance, x)
@@ -64,13 +64,13 @@ class NoisyGradient(ChangedGradient):
 
 @pytree
 class TemperedGradient(ChangedGradient):
-    """The law pi_H^(1/temperature): log density and gradient over the temperature, V over its square."""
+    """The law pi_H^(1/temperature): log density and gradient are divided by the temperature, V by its square."""
 
     gradient: GradientEstimator
     temperature: Setting
 
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """The estimate inside, tempered."""
+        """Return the tempered estimate of the inner estimator, and its next memory."""
         estimate, memory = self.gradient.estimate(key, x, memory)
         by = 1 / jnp.asarray(self.temperature, estimate.logdensity.dtype)
         noise = leaves.scaled(estimate.noise, by**2)

@@ -19,10 +19,11 @@ from jax import Array
 from orthodrome.core.types import Tree
 
 FEW_ROWS = 2**20
+"""Up to so many rows the multiplication of random bits is used: its relative bias is then at most 2^-12."""
 
 
 def draw_rows(key: Array, num_rows: int, count: int, replace: bool) -> Array:
-    """`count` row numbers below `num_rows`; without replacement they are distinct, in no order that means anything."""
+    """Draw `count` row numbers below `num_rows`; without replacement they are distinct, in an arbitrary order."""
     if replace:
         return _below(key, num_rows, count)
     if count == num_rows:
@@ -33,7 +34,7 @@ def draw_rows(key: Array, num_rows: int, count: int, replace: bool) -> Array:
 
 
 def take_rows(data: Tree, rows: Array) -> Tree:
-    """These rows of every array."""
+    """Return these rows of every array."""
     return jax.tree.map(lambda leaf: jnp.take(leaf, rows, axis=0, mode="clip"), data)
 
 
@@ -52,14 +53,14 @@ def _distinct(key: Array, num_rows: int, count: int) -> Array:
 
 
 def _below(key: Array, num_rows: int, count: int) -> Array:
-    """Uniform numbers below `num_rows`."""
+    """Draw uniform whole numbers below `num_rows`."""
     if num_rows > FEW_ROWS:
         return jax.random.randint(key, (count,), 0, num_rows)
     return upper_product(jax.random.bits(key, (count,), jnp.uint32), num_rows).astype(jnp.int32)
 
 
 def upper_product(bits: Array, factor: int) -> Array:
-    """The upper 32 bits of a product of 32-bit numbers, by halves of 16 bits."""
+    """Return the upper 32 bits of a product of 32-bit numbers, by halves of 16 bits."""
     mask, high, low = jnp.uint32(0xFFFF), jnp.uint32(factor >> 16), jnp.uint32(factor & 0xFFFF)
     b1, b0 = bits >> 16, bits & mask
     middle: Array = b1 * low + (b0 * low >> 16)

@@ -21,7 +21,12 @@ from orthodrome.targets import Posterior
 
 @pytree
 class BatchGradient:
-    """The gradient from the batch in `target.data`, which stands for `num_data` rows; it draws nothing from the key."""
+    """The gradient from one given batch; it draws nothing from the key.
+
+    target: a `Posterior` whose `data` is the batch
+    num_data: the number of all rows, for which the batch stands
+    noise: as in `Minibatch`
+    """
 
     target: Posterior
     num_data: int = static()
@@ -33,22 +38,22 @@ class BatchGradient:
         return self.target.manifold
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         if self.target.num_data > self.num_data:
             return f"a batch has {self.target.num_data} rows, but num_data, the number of all rows, is {self.num_data}"
         return None
 
     def init(self, x: Tree) -> Memory:
-        """What the noise remembers."""
+        """Return the first memory of the noise model."""
         return self.noise.init(self.manifold, x)
 
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
-        """From the batch that is there."""
+        """Return an estimate from the batch in `target.data`."""
         return batch_estimate(self.target, self.noise, self.target.data, x, memory, False, self.num_data)
 
 
 def next_batch(stream: Iterator[Tree] | Callable[[int], Tree], count: int) -> Tree:
-    """The next batch of an iterator, or batch number `count` of a function (which a resumed run finds again)."""
+    """Return the next batch of an iterator, or batch number `count` of a function (which a resumed run finds again)."""
     if callable(stream):
         return stream(count)
     try:

@@ -22,7 +22,7 @@ from orthodrome.targets import Posterior
 
 
 class SVRGMemory(NamedTuple):
-    """The anchor, how many estimates it has served, and what the noise remembers."""
+    """The anchor, the number of estimates that have used it, and the memory of the noise model."""
 
     anchor: Anchor
     age: Array
@@ -31,7 +31,11 @@ class SVRGMemory(NamedTuple):
 
 @pytree
 class SVRG(RowGradient):
-    """Minibatches of differences from an anchor, renewed every `period` estimates; the rest as in `Minibatch`."""
+    """Minibatches of differences from an anchor that is renewed regularly.
+
+    period: the number of estimates between renewals
+    target, batch_size, replace, noise: as in `Minibatch`
+    """
 
     target: Posterior
     batch_size: int = static()
@@ -40,17 +44,17 @@ class SVRG(RowGradient):
     noise: NoiseModel = NoNoise()
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         if not self.period >= 1:
             return f"period is {self.period}; it must be at least 1"
         return super().problem()
 
     def init(self, x: Tree) -> SVRGMemory:
-        """An anchor at x."""
+        """Return a memory with the anchor at x."""
         return SVRGMemory(anchor_at(self.target, x), jnp.zeros((), jnp.int32), self.noise.init(self.manifold, x))
 
     def estimate(self, key: Key, x: Tree, memory: SVRGMemory) -> tuple[Estimate, SVRGMemory]:
-        """From a fresh batch, after moving the anchor to x if it is old."""
+        """Return an estimate from a new batch, after moving the anchor to x if its period is over."""
         anchor, age = self._renewed(x, memory)
         _, batch = self.draw(key)
         estimate, noise = difference_estimate(self.target, self.noise, batch, x, anchor, memory.noise, self.replace)

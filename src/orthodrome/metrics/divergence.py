@@ -9,8 +9,6 @@ is unbiased from one derivative (`ProbedDivergence`; Hutchinson's estimator of a
 where row i of A has one entry that depends on z, A_ii(z_i): a diagonal matrix, element by element. Elsewhere its
 error is one more noise in the drift, of covariance h^2 Var over a step, which vanishes with the step as the
 gradient's does.
-
-A is a function A(z, v) -> A(z) v on vectors.
 """
 
 from __future__ import annotations
@@ -28,16 +26,16 @@ MatrixVectorProduct = Callable[[Array, Array], Array]
 
 
 class Divergence(abc.ABC):
-    """How to get Gamma."""
+    """A way to compute the divergence Gamma of a matrix that depends on the state."""
 
     @abc.abstractmethod
     def __call__(self, apply: MatrixVectorProduct, z: Array, key: Array) -> Array:
-        """Gamma at the vector z, of the matrix whose product with v is apply(z, v)."""
+        """Return Gamma at the vector z, of the matrix whose product with v is apply(z, v)."""
 
 
 @pytree
 class ExactDivergence(Divergence):
-    """One derivative per coordinate."""
+    """The exact divergence, from one derivative per coordinate."""
 
     def __call__(self, apply: MatrixVectorProduct, z: Array, key: Array | None = None) -> Array:
         return jnp.sum(_along(apply, z, jnp.eye(z.size, dtype=z.dtype)), axis=0)
@@ -45,7 +43,10 @@ class ExactDivergence(Divergence):
 
 @pytree
 class ProbedDivergence(Divergence):
-    """A few random signs."""
+    """An unbiased estimate of the divergence from random signs (Hutchinson).
+
+    num_probes: the number of derivatives that are averaged
+    """
 
     num_probes: int = static(default=1)
 
@@ -55,5 +56,5 @@ class ProbedDivergence(Divergence):
 
 
 def _along(apply: MatrixVectorProduct, z: Array, directions: Array) -> Array:
-    """d/ds A(z + s w) w for every row w."""
+    """Return d/ds A(z + s w) w at s = 0 for every row w."""
     return jax.vmap(lambda w: jax.jvp(lambda y: apply(y, w), (z,), (w,))[1])(directions)

@@ -35,28 +35,28 @@ from orthodrome.metrics.divergence import Divergence, ExactDivergence
 
 
 class PositionMetric(abc.ABC):
-    """What SGRLD and SGRHMC ask of a metric; matrices are trees, one per leaf (see `linear_map`)."""
+    """The contract of a metric for SGRLD and SGRHMC; matrices are trees with one entry per leaf (see `linear_map`)."""
 
     @abc.abstractmethod
     def inverse(self, x: Tree, estimate: Estimate) -> Tree:
-        """G^-1."""
+        """Return G^-1 at x."""
 
     @abc.abstractmethod
     def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
-        """div G^-1."""
+        """Return the divergence of G^-1 at x."""
 
     @abc.abstractmethod
     def root_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
-        """div S'."""
+        """Return the divergence of S' at x."""
 
     def root(self, x: Tree, estimate: Estimate) -> Tree:
-        """S."""
+        """Return the root S of G^-1 at x."""
         return leaves.over(maps.root, self.inverse(x, estimate))
 
 
 @pytree
 class InverseMetric(PositionMetric):
-    """G^-1 by a function of the position.
+    """A metric given by a function of the position that returns its inverse G^-1.
 
     function: x -> G^-1(x) (or with `data` (x, data)): one per leaf, or one for all: a number, an array of the
         leaf's shape (a diagonal), `Dense` or `LowRank`
@@ -87,7 +87,11 @@ class InverseMetric(PositionMetric):
 
 @pytree
 class PotentialMetric(PositionMetric):
-    """G^-1 = scale sqrt|U~ + offset| I from the estimate itself (D and C of section F.1)."""
+    """The metric G^-1 = scale sqrt|U~ + offset| I, from the estimate of the potential itself.
+
+    scale: D of section F.1 of Ma et al. (the default is theirs)
+    offset: C of the same section; U~ + C must be positive everywhere
+    """
 
     scale: Any = 1.5
     offset: Any = 0.5
@@ -103,6 +107,6 @@ class PotentialMetric(PositionMetric):
         return jax.tree.map(lambda g: -slope * g, estimate.gradient)
 
     def _power(self, estimate: Estimate, power: float) -> tuple[Array, Array]:
-        """|U + C|^power and its derivative with respect to U."""
+        """Return |U + C|^power and its derivative with respect to U."""
         u = self.offset - estimate.logdensity
         return jnp.abs(u) ** power, power * jnp.abs(u) ** (power - 1) * jnp.sign(u)

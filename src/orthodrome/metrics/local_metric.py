@@ -28,16 +28,19 @@ from orthodrome.targets import Posterior
 
 
 class PointMetric(abc.ABC):
-    """What the exact Riemannian samplers ask of a metric."""
+    """The contract of a metric for the exact Riemannian samplers."""
 
     @abc.abstractmethod
     def matrix(self, x: Tree) -> Array:
-        """G over the ravelled position: n x n, or its diagonal n."""
+        """Return G over the ravelled position: n x n, or its diagonal n."""
 
 
 @pytree
 class LocalMetric(PointMetric):
-    """G by a function of the (embedded) position: `function(x)`, or `function(x, data)` with data."""
+    """A metric given by a function of the position.
+
+    function: x -> G(x), or (x, data) -> G(x) with `data`; n x n over the ravelled position, or its diagonal n
+    """
 
     function: Callable[..., Any] = static()
     data: Any = None
@@ -48,7 +51,7 @@ class LocalMetric(PointMetric):
 
 @pytree
 class FisherMetric(PointMetric):
-    """The empirical information of the data and the curvature of the prior, of a `Posterior`."""
+    """The empirical Fisher information of the data plus the curvature of the prior, of a `Posterior`."""
 
     posterior: Posterior
 

@@ -14,7 +14,8 @@ factors one by one, the second by convexity of log cosh and Cauchy's inequality:
     b sqrt(1 - t) + log 2 cosh(c sqrt(t))  <=  log 2 cosh(c)   (b <= 0),   sqrt(b^2 + log^2 cosh(c)) + log 2   (b > 0).
 
 The two maxima are at different t. Where c is large and a very negative, the bound is exp(c) and the density nowhere
-above exp(c^2 / 4|a|): no proposal is accepted any more. That is the collapse of which the paper speaks.
+above exp(c^2 / 4|a|): no proposal is accepted any more. That is the collapse of the acceptance rate that Byrne &
+Girolami describe.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from orthodrome.core.types import Reals
 
 @numba.njit(cache=True)
 def log_two_cosh(c: float) -> float:
-    """log(2 cosh c)."""
+    """Return log(2 cosh c) without overflow."""
     return abs(c) + math.log1p(math.exp(-2 * abs(c)))
 
 
 @numba.njit(cache=True)
 def envelope(k: float, a: float, b: float, c: float) -> tuple[float, float]:
-    """g, and the log of the bound of density over envelope."""
+    """Return the envelope's parameter g, and the log of the bound on the ratio of density to envelope."""
     g, bound = k, 0.0
     if a > 0:
         g = max(1 / (1 + math.log(2 + a)), k - a)
@@ -50,7 +51,7 @@ def envelope(k: float, a: float, b: float, c: float) -> tuple[float, float]:
 
 @numba.njit(cache=True)
 def propose(rng: Any, k: float, a: float, b: float, c: float, most: int) -> tuple[float, int]:
-    """t and the number of proposals it took; t = -1 if none of `most` was accepted."""
+    """Draw t by rejection; return it and the number of proposals. t = -1 if none of `most` was accepted."""
     g, bound = envelope(k, a, b, c)
     for tried in range(1, most + 1):
         t = rng.beta(0.5, g)
@@ -64,7 +65,7 @@ def propose(rng: Any, k: float, a: float, b: float, c: float, most: int) -> tupl
 
 @numba.njit(cache=True)
 def sweep(rng: Any, order: Any, y: Reals, values: Reals, linear: Reals, most: int) -> tuple[int, int]:
-    """The coordinates of y (changed in place) in some order; the numbers of proposals, and of coordinates that stay.
+    """Update the coordinates of y in place, in this order; return the numbers of proposals and of unmoved coordinates.
 
     To give up after `most` proposals keeps the law: whether that happens depends on u alone, which does not move.
     """
@@ -94,7 +95,7 @@ def _nodes() -> tuple[Reals, Reals]:
 
 
 def log_acceptance(k: float, a: float, b: float, c: float) -> float:
-    """log of the probability that a proposal is accepted, by quadrature in the angle whose sine is sqrt(t)."""
+    """Return the log probability that a proposal is accepted, by quadrature in the angle whose sine is sqrt(t)."""
     from scipy.special import betaln, logsumexp
 
     node, weight = _nodes()

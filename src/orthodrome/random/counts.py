@@ -17,11 +17,12 @@ from jax.scipy.special import erfinv, gammaln
 from orthodrome.random.rejection import positive_uniform, retry
 
 _SMALL_RATE = 10.0
+"""Hormann's method holds from this rate on; below it, inversion takes some ten terms."""
 
 
 @jax.jit
 def log_gamma(key: Array, concentration: Array) -> Array:
-    """The logs of Gamma(concentration, 1) draws, one for each element."""
+    """Draw the logs of Gamma(concentration, 1) variables, one for each element."""
     tried, boosted = jax.random.split(key)
     low = concentration < 1
     d = jnp.where(low, concentration + 1, concentration) - 1 / 3
@@ -31,7 +32,10 @@ def log_gamma(key: Array, concentration: Array) -> Array:
 
 
 def _try_gamma(key: Array, d: Array) -> tuple[Array, Array]:
-    """The draw is d (1 + s)^3 with s = normal / sqrt(9 d); log acceptance d [3 log(1 + s) - 3 s + 3 s^2 / 2 - s^3]."""
+    """Propose s of the draw d (1 + s)^3, s = normal / sqrt(9 d); return it and whether it is accepted.
+
+    The log acceptance probability is d [3 log(1 + s) - 3 s + 3 s^2 / 2 - s^3].
+    """
     u, coin = positive_uniform(key, (2, *d.shape), d.dtype)
     normal = math.sqrt(2) * erfinv(jnp.minimum(2 * u - 1, 1 - jnp.finfo(d.dtype).epsneg))
     s = jnp.maximum(normal / jnp.sqrt(9 * d), -1)
@@ -43,14 +47,14 @@ def _try_gamma(key: Array, d: Array) -> tuple[Array, Array]:
 
 @jax.jit
 def poisson(key: Array, rate: Array) -> Array:
-    """Poisson counts in the dtype of the rate, at any rate >= 0."""
+    """Draw Poisson counts in the dtype of the rate, at any rate >= 0."""
     small, large = jax.random.split(key)
     counted = _count_up(small, jnp.where(rate < _SMALL_RATE, rate, 0))
     return jnp.where(rate < _SMALL_RATE, counted, retry(large, _try_poisson, rate))
 
 
 def _count_up(key: Array, rate: Array) -> Array:
-    """Inversion of the distribution function, one term after the other: for small rates."""
+    """Draw Poisson counts by inversion of the distribution function, term by term: for small rates."""
     u = jax.random.uniform(key, rate.shape, rate.dtype)
 
     def body(carry: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
@@ -66,7 +70,7 @@ def _count_up(key: Array, rate: Array) -> Array:
 
 
 def _try_poisson(key: Array, rate: Array) -> tuple[Array, Array]:
-    """Hormann's transformed rejection; where the rate is small the value is not used and is accepted at once."""
+    """Propose by Hormann's transformed rejection; where the rate is small the value is unused and accepted at once."""
     side, coin = positive_uniform(key, (2, *rate.shape), rate.dtype)
     lam = jnp.maximum(rate, _SMALL_RATE)
     b = 0.931 + 2.53 * jnp.sqrt(lam)
@@ -81,7 +85,7 @@ def _try_poisson(key: Array, rate: Array) -> tuple[Array, Array]:
 
 
 def _log_poisson(k: Array, rate: Array) -> Array:
-    """log of the Poisson probability; for many counts -rate h((k - rate) / rate) and Stirling: nothing cancels."""
+    """Return the log Poisson probability; at large k -rate h((k - rate) / rate) and Stirling, so nothing cancels."""
     many = jnp.maximum(k, 16)
     e = (many - rate) / rate
     near = jnp.abs(e) < 0.03
@@ -96,6 +100,6 @@ def _log_poisson(k: Array, rate: Array) -> Array:
 
 @jax.jit
 def log_noncentral_chisquare(key: Array, degrees: Array, noncentrality: Array) -> Array:
-    """The logs of noncentral chi-square draws, 2 Gamma(degrees / 2 + Poisson(noncentrality / 2)); any degrees > 0."""
+    """Draw the logs of noncentral chi-square variables, 2 Gamma(degrees / 2 + Poisson(noncentrality / 2))."""
     counts, gammas = jax.random.split(key)
     return math.log(2) + log_gamma(gammas, degrees / 2 + poisson(counts, noncentrality / 2))

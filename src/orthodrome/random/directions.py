@@ -16,9 +16,10 @@ from orthodrome.random.rejection import positive_uniform, retry
 
 
 def cosine_gap(key: Array, dimension: Any, concentration: Array) -> Array:
-    """1 - mean'x of von Mises-Fisher draws x in R^dimension (an int, or a number under trace).
+    """Draw 1 - mean'x for von Mises-Fisher x in R^dimension (an int, or a traced number).
 
-    The gap, not the cosine, keeps its digits near the mean. In one dimension it is 0 or 2."""
+    The gap, not the cosine, keeps its digits near the mean. In one dimension it is 0 or 2.
+    """
     if isinstance(dimension, int) and dimension == 3:
         return _cosine_gap_in_space(key, concentration)
     return _cosine_gap(key, jnp.asarray(dimension, concentration.dtype), concentration)
@@ -31,14 +32,16 @@ def _cosine_gap(key: Array, dimension: Array, concentration: Array) -> Array:
 
 @jax.jit
 def _cosine_gap_in_space(key: Array, concentration: Array) -> Array:
-    """In three dimensions the gap is an exponential cut at 2."""
+    """Draw the gap in three dimensions, where it is an exponential variable truncated at 2."""
     u = jax.random.uniform(key, concentration.shape, concentration.dtype)
     kappa = jnp.maximum(concentration, jnp.finfo(concentration.dtype).eps)
     return jnp.clip(-jnp.log1p(u * jnp.expm1(-2 * kappa)) / kappa, 0, 2)
 
 
 def _try_cosine_gap(key: Array, dimension: Array, concentration: Array) -> tuple[Array, Array]:
-    """Ulrich's envelope: tan^2(angle / 2) = b y with y the odds of a symmetric Beta variable.
+    """Propose by Ulrich's envelope; return the gap and whether it is accepted.
+
+    tan^2(angle / 2) = b y, with y the odds of a symmetric Beta variable.
 
     The log acceptance is (d - 1)(log(1 + R) - R); the Beta variable is (1 + cos(2 pi V) sqrt(1 - U^(2 / (d - 2)))) / 2.
     """
@@ -57,18 +60,20 @@ def _try_cosine_gap(key: Array, dimension: Array, concentration: Array) -> tuple
 
 
 def step_from(mean: Array, gap: Array, tangent: Array) -> Array:
-    """The unit vector with 1 - mean'x = gap in the direction of a unit vector orthogonal to the mean."""
+    """Return the unit vector x with 1 - mean'x = gap, towards a unit vector `tangent` orthogonal to the mean."""
     return unit(mean * (1 - gap)[..., None] + tangent * jnp.sqrt(gap * (2 - gap))[..., None])
 
 
 def unit(v: Array) -> Array:
-    """v at length one."""
+    """Return v scaled to length one."""
     return v / jnp.maximum(jnp.sqrt(jnp.sum(v**2, axis=-1, keepdims=True)), jnp.finfo(v.dtype).tiny)
 
 
 def unit_off(v: Array, frame: Array) -> Array:
-    """The direction of v without its part in the frame (columns); the second pass removes what the first one's rounding
-    left, which matters where v lies nearly in the frame."""
+    """Return the direction of v without its component in the frame (orthonormal columns).
+
+    A second pass removes what the rounding of the first one left, which matters where v lies nearly in the frame.
+    """
     for _ in range(2):
         v = unit(v - jnp.einsum("...nk,...k->...n", frame, jnp.einsum("...nk,...n->...k", frame, v)))
     return v
@@ -76,7 +81,7 @@ def unit_off(v: Array, frame: Array) -> Array:
 
 @jax.jit
 def von_mises_fisher(key: Array, mean: Array, concentration: Array) -> Array:
-    """One draw for each mean direction (last axis) and concentration (one axis less)."""
+    """Draw a von Mises-Fisher vector for each mean direction (last axis) and concentration (one axis less)."""
     radial, direction = jax.random.split(key)
     tangent = unit_off(jax.random.normal(direction, mean.shape, mean.dtype), mean[..., None])
     return step_from(mean, cosine_gap(radial, mean.shape[-1], concentration), tangent)

@@ -12,12 +12,12 @@ from orthodrome.random.directions import unit_off
 
 
 def frame(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Uniform (Haar) n x p matrices with orthonormal columns; the last two axes of the shape are n and p."""
+    """Draw uniform (Haar) n x p matrices with orthonormal columns; the last two axes of the shape are n and p."""
     return orthonormal(jax.random.normal(key, shape, dtype))[0]
 
 
 def orthonormal(z: Array) -> tuple[Array, Array]:
-    """Q and log det R of z = QR with a positive diagonal in R, without which Q of normals would not be uniform.
+    """Return Q and log det R of z = QR with a positive diagonal in R, without which Q of normals would not be uniform.
 
     Column by column over the whole batch, not by LAPACK: its batched calls inside a compiled loop have been seen to
     wait for one another forever on a machine with two cores.
@@ -33,7 +33,7 @@ def orthonormal(z: Array) -> tuple[Array, Array]:
 
 
 def orientation(q: Array) -> Array:
-    """The determinant, 1 or -1, of orthogonal matrices: the parity of the reflections that make them the identity."""
+    """Return the determinant, 1 or -1, of orthogonal matrices: the parity of the reflections that make the identity."""
     n = q.shape[-1]
 
     def body(carry: tuple[Array, Array], j: Array) -> tuple[tuple[Array, Array], None]:

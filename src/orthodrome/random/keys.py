@@ -26,11 +26,12 @@ from jax.extend.random import define_prng_impl
 
 ROTATIONS = (13, 15, 26, 6), (17, 29, 16, 24)
 PARITY = np.uint32(0x1BD11BDA)
+"""The rotations and the key schedule's parity word of Threefry-2x32, from Salmon et al."""
 SPLIT, FOLD, WIDE = (np.uint32(n << 30) for n in (1, 2, 3))
 
 
 def threefry(key: Array, first: Any, second: Any) -> tuple[Array, Array]:
-    """The block of two words for the counter (first, second), elementwise."""
+    """Return the block of two words for the counter (first, second), elementwise."""
     schedule = key[0], key[1], key[0] ^ key[1] ^ PARITY
     x, y = first + schedule[0], second + schedule[1]
     for group in range(5):

@@ -17,12 +17,13 @@ import jax.numpy as jnp
 from jax import Array
 
 SMALLEST_RATE, ENOUGH_PROPOSALS = 1e-4, 65_536
+"""A stream gives up below this acceptance rate, judged after so many proposals (some six of them accepted)."""
 
 Propose = Callable[[Array, int], tuple[Array, Array]]
 
 
 def retry(key: Array, attempt: Callable[..., tuple[Array, Array]], *parameters: Array) -> Array:
-    """Draws of `attempt(key, *parameters) -> (value, accepted)`, one for each element of the parameters."""
+    """Draw by `attempt(key, *parameters) -> (value, accepted)`, one value for each element of the parameters."""
     shape = parameters[0].shape
     flat = [p.reshape(-1) for p in parameters]
     size, few = flat[0].size, flat[0].size // 8 + 16
@@ -40,7 +41,8 @@ def retry(key: Array, attempt: Callable[..., tuple[Array, Array]], *parameters: 
 
 
 def stream(key: Array, propose: Propose, count: int, least: int = 0) -> tuple[Array, Array]:
-    """`count` accepted draws of `propose(key, n) -> (n values, n log acceptance probabilities)`; the mean probability.
+    """Return `count` draws that are accepted from `propose(key, n) -> (n values, n log acceptance probabilities)`, and
+    the mean acceptance probability.
 
     At least `least` proposals are made. The stream gives up, its missing draws NaN, when after 65,536 proposals the
     mean probability is below 1e-4.
@@ -70,5 +72,5 @@ def stream(key: Array, propose: Propose, count: int, least: int = 0) -> tuple[Ar
 
 
 def positive_uniform(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Uniform on (0, 1], so that its logarithm is finite."""
+    """Draw uniform numbers on (0, 1], whose logarithms are finite."""
     return 1 - jax.random.uniform(key, shape, dtype)

@@ -33,11 +33,11 @@ from jax.custom_derivatives import SymbolicZero
 from jax.scipy.special import gammaln, xlogy
 
 SHIFT, TERMS = 20, 9
-"""Debye's expansion is used so many orders up, with so many terms: together its error is below rounding."""
+"""From the order 20 on, nine terms of Debye's expansion are exact to rounding in double precision."""
 
 
 def _debye_polynomials(terms: int) -> tuple[list[list[float]], list[list[float]]]:
-    """The coefficients in t^2 of u_k(t) / t^k and of (u_k / 2 + t u_k') / t^k, for k = 0 .. terms."""
+    """Return the coefficients in t^2 of u_k(t) / t^k and of (u_k / 2 + t u_k') / t^k, for k = 0 .. terms."""
     u = [np.polynomial.Polynomial([1.0])]
     t = np.polynomial.Polynomial([0.0, 1.0])
     for _ in range(terms):
@@ -58,12 +58,12 @@ def _horner(coefficients: list[Any], x: Array) -> Array:
 
 
 def _debye_sum(table: list[list[float]], t: Array, m: Array) -> Array:
-    """sum_k table_k(t) / m^k without its first term, which is a constant."""
+    """Return sum_k table_k(t) / m^k without its first term, which is a constant."""
     return _horner([0.0] + [_horner(row, t * t) for row in table[1:]], t / m)
 
 
 def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
-    """r_m(x) and its slope at an order where Debye's expansion is exact to rounding."""
+    """Return r_m(x) and its slope at an order where Debye's expansion is exact to rounding."""
     z = x / m
     s = jnp.sqrt(1 + z * z)
 
@@ -76,7 +76,7 @@ def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
 
 @jax.jit
 def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
-    """r, dr/dx at the order nu, and L_nu - L_{nu + SHIFT}."""
+    """Return r and dr/dx at the order nu, and L_nu - L_{nu + SHIFT}."""
 
     def body(i: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         r, slope, log_sum = carry
@@ -90,7 +90,7 @@ def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
 
 @partial(jax.jit, static_argnums=2)
 def _log_top(m: Array, x: Array, scaled: bool) -> Array:
-    """L_m(x), or L_m(x) - x when scaled."""
+    """Return L_m(x), or L_m(x) - x when scaled."""
     z = x / m
     s = jnp.sqrt(1 + z * z)
     above = z * z / (1 + s)  # s - 1
@@ -153,34 +153,37 @@ def _real_pair(order: Any, x: Any) -> tuple[Array, Array]:
 
 
 def bessel_ratio(order: Any, x: Any) -> Array:
-    """I_{order+1}(x) / I_order(x), x >= 0: the mean resultant length of von Mises-Fisher in 2 order + 2 dimensions."""
+    """Return I_{order+1}(x) / I_order(x) for x >= 0.
+
+    It is the mean resultant length of the von Mises-Fisher law in 2 order + 2 dimensions.
+    """
     return _ratio(*_real_pair(order, x))
 
 
 def log_sphere_mgf(order: Any, x: Any) -> Array:
-    """log 0F1(order + 1; x^2/4): log mean of exp(x u_1), u uniform on the sphere in 2 order + 2 dimensions."""
+    """Return log 0F1(order + 1; x^2/4), the log mean of exp(x u_1) for u uniform on the sphere of R^(2 order + 2)."""
     return _log_mgf(*_real_pair(order, x))
 
 
 def log_sphere_mgf_scaled(order: Any, x: Any) -> Array:
-    """`log_sphere_mgf` minus x, without the cancellation at large x."""
+    """Return `log_sphere_mgf` minus x, without the cancellation at large x."""
     return _log_mgf_scaled(*_real_pair(order, x))
 
 
 def log_bessel_i(order: Any, x: Any) -> Array:
-    """log I_order(x) for x > 0."""
+    """Return log I_order(x) for x > 0."""
     order, x = _real_pair(order, x)
     return _log_mgf(order, x) + _log_leading_power(order, x)
 
 
 def log_bessel_ie(order: Any, x: Any) -> Array:
-    """log(I_order(x) exp(-x)) for x > 0."""
+    """Return log(I_order(x) exp(-x)) for x > 0."""
     order, x = _real_pair(order, x)
     return _log_mgf_scaled(order, x) + _log_leading_power(order, x)
 
 
 def _log_leading_power(order: Array, x: Array) -> Array:
-    """log[(x/2)^nu / Gamma(nu + 1)]; at large orders by Stirling, so that nu log x and log Gamma do not cancel."""
+    """Return log[(x/2)^nu / Gamma(nu + 1)]; at large orders by Stirling, so that the large terms do not cancel."""
     m = jnp.maximum(order, SHIFT)
     large = (
         m * (1 + jnp.log(x / (2 * m)))
@@ -191,6 +194,6 @@ def _log_leading_power(order: Array, x: Array) -> Array:
 
 
 def log_sphere_area(dimension: Any, dtype: Any = None) -> Array:
-    """log surface area of the unit sphere in R^dimension: log[2 pi^(d/2) / Gamma(d/2)]."""
+    """Return the log surface area of the unit sphere in R^dimension, log[2 pi^(d/2) / Gamma(d/2)]."""
     half = jnp.asarray(dimension, dtype or float) / 2
     return math.log(2) + half * math.log(math.pi) - gammaln(half)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 CENTER = 3.75
+"""The constant of the change of variables, as in Shepherd & Laframboise."""
 SINGLE = (
     1.2375126192677,
     -0.1402406583213864,
@@ -57,7 +58,7 @@ DOUBLE = (
 
 
 def erfcx(x: Array) -> Array:
-    """For x >= 0, to a few units of the last place."""
+    """Return exp(x^2) erfc(x) for x >= 0, to a few units in the last place."""
     t = (x - CENTER) / (x + CENTER)
     coefficients = DOUBLE if x.dtype == jnp.float64 else SINGLE
     total = jnp.full_like(t, coefficients[-1])

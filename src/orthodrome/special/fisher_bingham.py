@@ -30,7 +30,7 @@ _NODES, _NEWTON = 96, 16
 
 
 class FisherBingham(NamedTuple):
-    """log of the integral over the surface measure, E x and E x x'."""
+    """The log of the integral over the surface measure, and the moments E x and E x x'."""
 
     log_constant: Array
     mean: Array
@@ -39,7 +39,7 @@ class FisherBingham(NamedTuple):
 
 @jax.jit
 def fisher_bingham(matrix: Array, vector: Array) -> FisherBingham:
-    """The constant and the moments of exp(x' matrix x + vector'x), matrix symmetric, in any dimension >= 2."""
+    """Return the constant and the moments of exp(x' matrix x + vector'x), matrix symmetric, in any dimension >= 2."""
     values, vectors = jacobi(matrix)
     g, top = vector @ vectors, jnp.max(values)
     x0 = _saddle(top - values, g) + (top - values)  # s_0 - a_i
@@ -53,7 +53,7 @@ def fisher_bingham(matrix: Array, vector: Array) -> FisherBingham:
 
 @jax.custom_jvp
 def log_fisher_bingham(matrix: Array, vector: Array) -> Array:
-    """log of the integral of exp(x' matrix x + vector'x) over the unit sphere; its slopes are the moments."""
+    """Return the log integral of exp(x' matrix x + vector'x) over the unit sphere; its derivatives are the moments."""
     return fisher_bingham(matrix, vector).log_constant
 
 
@@ -64,7 +64,7 @@ def _log_fisher_bingham_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
 
 
 def _saddle(gaps: Array, g: Array) -> Array:
-    """s_0 minus the largest a_i, where K' = 0.
+    """Return s_0 minus the largest a_i, where K'(s_0) = 0.
 
     Each term of the sum that must be 1 gives a bound from below; from the best of them Newton's method rises
     monotonically, since the sum is convex and falls.
@@ -79,7 +79,7 @@ def _saddle(gaps: Array, g: Array) -> Array:
 
 
 def _contour(x0: Array, g: Array) -> tuple[Array, Array, Array]:
-    """log of the integral relative to the saddle point, the nodes' shares of it, and 1 / (s - a_i) at the nodes."""
+    """Return the log integral relative to the saddle point, the share of every node, and 1 / (s - a_i) at the nodes."""
     pull = g * g / x0
     b = jnp.sum((1 + 1.5 * pull) / x0**3) / (3 * jnp.sum((1 + pull) / x0**2))
     reach = jnp.sqrt((2 - jnp.log(jnp.finfo(x0.dtype).eps)) / b)

@@ -18,7 +18,7 @@ _SWEEPS = 8
 
 
 def jacobi(matrix: Array) -> tuple[Array, Array]:
-    """values (n,) in no order, and vectors (n, n) in columns, of one symmetric matrix."""
+    """Return the eigenvalues (n,) in no order, and the eigenvectors (n, n) in columns, of one symmetric matrix."""
     n = matrix.shape[0]
     eye = jnp.eye(n, dtype=matrix.dtype)
     if n == 1:
@@ -37,7 +37,7 @@ def jacobi(matrix: Array) -> tuple[Array, Array]:
 
 
 def _rotation(first: Array, second: Array, off: Array) -> tuple[Any, Any]:
-    """The cosine and sine of the smaller angle that makes the pair diagonal."""
+    """Return the cosine and sine of the smaller angle that makes the pair diagonal."""
     none = off == 0
     ratio = (second - first) / jnp.where(none, 1, 2 * off)
     tangent = jnp.where(ratio < 0, -1, 1) / (jnp.abs(ratio) + jnp.sqrt(1 + ratio * ratio))

@@ -17,13 +17,13 @@ _FAR, _FRACTIONS = 3.0, 60
 
 
 def _mills_tail(a: Array) -> Array:
-    """1 / (a + 2 / (a + 3 / (a + ..))) for a >= 3: what the inverse Mills ratio has above a (Laplace's fraction)."""
+    """Return 1 / (a + 2 / (a + 3 / (a + ..))) for a >= 3: the inverse Mills ratio minus a (Laplace's fraction)."""
     a = jnp.maximum(a, _FAR)
     return 1 / jax.lax.fori_loop(0, _FRACTIONS, lambda i, tail: a + (_FRACTIONS + 1 - i).astype(a.dtype) / tail, a)
 
 
 def log_mills(a: Array) -> Array:
-    """log[(1 - Phi(a)) / phi(a)] for a >= 0."""
+    """Return the log Mills ratio, log[(1 - Phi(a)) / phi(a)], for a >= 0."""
     near = jnp.minimum(a, _FAR)
     return jnp.where(
         a > _FAR,
@@ -33,7 +33,7 @@ def log_mills(a: Array) -> Array:
 
 
 def _hazard_excess(x: Array) -> Array:
-    """phi(x) / Phi(x) + x, which is small far on the left."""
+    """Return phi(x) / Phi(x) + x, which is small far on the left."""
     near = jnp.maximum(x, -_FAR)
     density = jnp.exp(-near * near / 2) / math.sqrt(2 * math.pi)
     return jnp.where(x < -_FAR, _mills_tail(-x), near + density / (erfc(-near / math.sqrt(2)) / 2))
@@ -41,7 +41,7 @@ def _hazard_excess(x: Array) -> Array:
 
 @jax.custom_jvp
 def normal_hazard(x: Array) -> Array:
-    """phi(x) / Phi(x), the slope of `log_normal_cdf`, at any argument."""
+    """Return phi(x) / Phi(x), the derivative of `log_normal_cdf`, at any argument."""
     far = jnp.where(x < -_FAR, -x + _hazard_excess(x), 0)
     near = jnp.maximum(x, -_FAR)
     return jnp.where(
@@ -51,7 +51,7 @@ def normal_hazard(x: Array) -> Array:
 
 @jax.custom_jvp
 def log_normal_cdf(x: Array) -> Array:
-    """log Phi(x), the log probability of a standard normal below x, at any argument."""
+    """Return log Phi(x), the log probability of a standard normal below x, at any argument."""
     left = -x * x / 2 - math.log(2 * math.pi) / 2 + log_mills(jnp.abs(x))
     return jnp.where(x < 0, left, jnp.log1p(-erfc(jnp.maximum(x, 0) / math.sqrt(2)) / 2))
 

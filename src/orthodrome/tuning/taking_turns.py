@@ -30,28 +30,23 @@ MOST_ANTITHETIC = -0.95
 """The smallest: beyond, it is noise."""
 
 
-def transposed(a: np.ndarray) -> np.ndarray:
-    """Of the last two axes."""
-    return np.swapaxes(a, -1, -2)
-
-
 def root(covariance: np.ndarray) -> np.ndarray:
     """R, symmetric but for units so that it is nearly the same for covariances that are; by (..., ., .).
 
     A functional that is a constant stays one.
     """
     units = np.sqrt(np.maximum(np.einsum("...ii->...i", covariance), TINY))[..., :, None]
-    values, vectors = np.linalg.eigh(covariance / (units * transposed(units)))
-    return units * ((vectors * np.sqrt(np.maximum(values, 0) + FLOOR)[..., None, :]) @ transposed(vectors))
+    values, vectors = np.linalg.eigh(covariance / (units * units.mT))
+    return units * ((vectors * np.sqrt(np.maximum(values, 0) + FLOOR)[..., None, :]) @ vectors.mT)
 
 
 def kernels(jumps: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """P for every J with its C; both are measured, so P is brought back to what a kernel can be."""
     r = root(covariance)
     half = np.linalg.solve(r, jumps)
-    p = np.eye(r.shape[-1]) - np.linalg.solve(r, transposed(half))
-    values, vectors = np.linalg.eigh((p + transposed(p)) / 2)
-    return (vectors * np.clip(values, MOST_ANTITHETIC, SLOWEST)[..., None, :]) @ transposed(vectors)
+    p = np.eye(r.shape[-1]) - np.linalg.solve(r, half.mT)
+    values, vectors = np.linalg.eigh((p + p.mT) / 2)
+    return (vectors * np.clip(values, MOST_ANTITHETIC, SLOWEST)[..., None, :]) @ vectors.mT
 
 
 def inefficiency(p: np.ndarray, turns: np.ndarray, c: np.ndarray) -> np.ndarray:

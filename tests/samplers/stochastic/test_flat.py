@@ -20,7 +20,7 @@ from orthodrome.checks import check_kernel, simulation_based_calibration
 from orthodrome.core.pytree import pytree
 from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients import EmpiricalFisher, Estimate, FullGradient, Minibatch, NoisyGradient
-from orthodrome.linear import Dense
+from orthodrome.linear import Dense, LowRank
 from orthodrome.manifolds import Euclidean, Positive, Product, Sphere
 from orthodrome.metrics import InverseMetric, PotentialMetric, ProbedDivergence
 from orthodrome.recipe import Recipe
@@ -151,10 +151,20 @@ def test_matrices_of_every_kind() -> None:
             ),
             TWO,
         ),
+        (SGLD(noisy, 0.1, low_rank(TWO)), 1 / (1 - 0.05) * TWO),
+        (SGHMC(target, 0.1, low_rank(np.array([[2.0, 0.4], [0.4, 1.5]])), low_rank(precision)), TWO),
     ):
         many = chains(sampler, jax.random.split(jax.random.key(1), len(start)), start)
         found = np.cov(np.asarray(many).reshape(-1, 2).T)
         np.testing.assert_allclose(found, expected, atol=0.1)
+
+
+def low_rank(matrix: np.ndarray) -> LowRank:
+    """The same matrix as a diagonal with one direction of its own, which any 2 x 2 covariance is."""
+    a, b, c = matrix[0, 0], matrix[0, 1], matrix[1, 1]
+    first = np.sqrt(a / 2)
+    factor = np.array([[first], [b / first]])
+    return LowRank(jnp.asarray(factor, jnp.float32), jnp.asarray([a / 2, c - (b / first) ** 2], jnp.float32))
 
 
 def correlated(x: jax.Array) -> jax.Array:
@@ -379,6 +389,7 @@ def test_doors() -> None:
     assert "num_warmup is 0" in refused(SGLD(gradient()), jnp.ones(1))
     assert "must be above 0" in refused(SGHMC(gradient(), 0.1, -1.0), jnp.ones(1))
     matrix = Dense(jnp.eye(2))
+    assert "one step per leaf" in refused(SGLD(gradient(), jnp.asarray([0.1, 0.2]), matrix), jnp.ones(2))
     assert "walls reflect one at a time" in refused(SGLD(gradient(normal, Positive()), 0.1, matrix), jnp.ones(2))
     lopsided = Recipe(lambda z: jnp.sum(z**2), None, lambda z: jnp.ones((2, 2)), 0.1)
     assert "a recipe does not tune itself" in refused(Recipe(lambda z: jnp.sum(z**2), None, None), jnp.ones(2))

@@ -50,6 +50,13 @@ class SGLD(FlatSampler):
         """Without a D."""
         return self.preconditioner is None
 
+    def problem(self) -> str | None:
+        """Return why the settings are invalid, or None."""
+        several = any(jnp.ndim(step) > 0 for step in jax.tree.leaves(self.step_size))
+        if several and leaves.any_map(self.preconditioner):
+            return "steps per element would make the preconditioner h D asymmetric; give one step per leaf"
+        return None
+
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
         """D."""
         return leaves.spread(self.preconditioner, position)
