@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-import time
+from typing import Any
 
 import numba
 import pytest
 
+from orthodrome.kernels import thread_choice
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.thread_choice import EVERY, FIRST, TRIALS, FastestThreads
 
 
 class Clocked:
-    """An engine that takes a given time on each number of threads."""
+    """An engine that takes a given time on each number of threads, by a clock of its own."""
 
     def __init__(self, milliseconds: dict[int, float]) -> None:
         self.milliseconds, self.used, self.seconds = milliseconds, [], {"all": 1.0}
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
 
     def draw(self, state: object, tune: float) -> str:
         self.used.append(numba.get_num_threads())
-        time.sleep(1e-3 * self.milliseconds[numba.get_num_threads()])
+        self.now += 1e-3 * self.milliseconds[numba.get_num_threads()]
         return "report"
+
+
+@pytest.fixture
+def clocked(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A maker of engines whose clock is the one that threads are chosen by."""
+
+    def make(milliseconds: dict[int, float]) -> Clocked:
+        engine = Clocked(milliseconds)
+        monkeypatch.setattr(thread_choice, "time", engine)
+        return engine
+
+    return make
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 @pytest.mark.parametrize(("milliseconds", "fastest"), [({1: 0.5, 2: 3.0}, 1), ({1: 3.0, 2: 0.5}, 2)])
-def test_the_faster_is_taken(milliseconds: dict[int, float], fastest: int) -> None:
-    engine = Clocked(milliseconds)
+def test_the_faster_is_taken(clocked: Any, milliseconds: dict[int, float], fastest: int) -> None:
+    engine = clocked(milliseconds)
     with computing(2):
         chosen = FastestThreads(engine)
         for _ in range(FIRST + TRIALS + 10):
@@ -37,8 +54,8 @@ def test_the_faster_is_taken(milliseconds: dict[int, float], fastest: int) -> No
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
-def test_it_is_tried_again() -> None:
-    engine = Clocked({1: 0.0, 2: 2.0})
+def test_it_is_tried_again(clocked: Any) -> None:
+    engine = clocked({1: 0.0, 2: 2.0})
     with computing(2):
         chosen = FastestThreads(engine)
         for _ in range(EVERY):
