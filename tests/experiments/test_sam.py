@@ -12,7 +12,7 @@ import scipy.sparse
 from orthodrome import SAM
 from orthodrome.experiments import sam_20news, sam_wiki
 from orthodrome.experiments.support import contract
-from orthodrome.experiments.support.sam import curves
+from orthodrome.experiments.support.sam import curves as sam_curves
 from orthodrome.experiments.support.sam import methods as sam_methods
 from orthodrome.experiments.support.sam.curves import Curve, History, trace_curve
 from orthodrome.models.sam.law import unit_rows
@@ -94,7 +94,7 @@ class Ticks:
 
 def test_looks_are_at_the_end_and_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one look it is the last; four are at geometric times; and the model can be asked afterwards."""
-    monkeypatch.setattr(curves, "time", Ticks())
+    monkeypatch.setattr(sam_curves, "time", Ticks())
     x, _ = documents(80, 0)
     model = SAM(3, method="sggmc", batch_size=20, random_state=0, doc_topic_prior=1.0)
     once = trace_curve("", model, x, x, 0.2, looks=1, honest=10)

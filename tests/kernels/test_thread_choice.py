@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numba
+import numpy as np
 import pytest
 
 from orthodrome.kernels import thread_choice
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.thread_choice import EVERY, FIRST, TRIALS, FastestThreads
+from orthodrome.models.sam import SAM
+from orthodrome.models.sam.documents import read_documents
+from orthodrome.models.sam.law import Law, unit_rows
+from orthodrome.models.sam.run import engine_of
 
 
 class Clocked:
@@ -67,14 +72,8 @@ def test_it_is_tried_again(clocked: Any) -> None:
 
 
 def test_a_number_that_is_asked_for_is_kept() -> None:
-    import numpy as np
-    from test_sam import joint_draw, small_law
-
-    from orthodrome.models.sam import SAM
-    from orthodrome.models.sam.run import engine_of
-
-    law = small_law()
-    _, _, documents = joint_draw(law, np.random.default_rng(0))
+    law = Law(unit_rows(np.ones((1, 4)))[0], 30.0, 20.0, 60.0, 2.0)
+    documents = read_documents(unit_rows(np.eye(4) + 0.1), "unit", np.dtype("float64"))
     for n_jobs in (1, None):
         engine = engine_of(SAM(3, n_jobs=n_jobs), law, documents, 0)
         assert isinstance(engine, FastestThreads) == (n_jobs is None)
