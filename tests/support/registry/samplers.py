@@ -68,7 +68,7 @@ class Case:
     chains: how many chains see 3 % of a standard deviation there
     reversible: whether one transition satisfies detailed balance
     variance: step size -> E x^2 in equilibrium of a standard normal, with noise of the gradient that is told
-    first_order: whether the bias of that falls as the step, and not as its square
+    order: the power of the step with which the bias of that falls; step: one at which it is easily seen, if it ever is
     copies: coordinates of the position there
     elsewhere: file::test of its law, if that is a test of its own
     """
@@ -85,7 +85,8 @@ class Case:
     chains: Callable[[Law], int] = lambda law: law.chains
     reversible: bool = False
     variance: Callable[[float], float] | None = None
-    first_order: bool = False
+    order: int = 2
+    step: float = 0.2
     copies: int = 4_000
     elsewhere: str = ""
 
@@ -157,10 +158,16 @@ SAMPLERS: dict[str, Case] = {
         traces=4,
         elsewhere="samplers/holders/test_tempering.py::test_modes_are_crossed",
     ),
-    "SGGMC": unadjusted(SGGMC, new.sggmc, variance=lambda h: discrete_laws.aboba(h, new.FRICTION)),
-    "GSGNHT": unadjusted(GSGNHT, new.gsgnht, variance=lambda h: discrete_laws.aboba_thermostat(h, new.FRICTION)),
+    "SGGMC": unadjusted(SGGMC, new.sggmc, step=1.0, variance=lambda h: discrete_laws.aboba(h, new.FRICTION)),
+    "GSGNHT": unadjusted(
+        GSGNHT, new.gsgnht, step=0.8, variance=lambda h: discrete_laws.aboba_thermostat(h, new.FRICTION)
+    ),
     "Scheduled": unadjusted(
-        Scheduled, new.scheduled, retuned=step_inside, variance=lambda h: discrete_laws.aboba(h, new.FRICTION)
+        Scheduled,
+        new.scheduled,
+        retuned=step_inside,
+        step=1.0,
+        variance=lambda h: discrete_laws.aboba(h, new.FRICTION),
     ),
     "StochasticAdapted": unadjusted(
         StochasticAdapted,
@@ -169,24 +176,24 @@ SAMPLERS: dict[str, Case] = {
         traces=4,
         elsewhere="tuning/test_stochastic_tuning.py::test_minibatches",
     ),
-    "SGLD": flat(SGLD, new.sgld, discrete_laws.langevin, first_order=True),
+    "SGLD": flat(SGLD, new.sgld, discrete_laws.langevin, order=1),
     "SGFS": flat(SGFS, new.sgfs, lambda h: 1.0),
-    "SGHMC": flat(SGHMC, new.sghmc, lambda h: discrete_laws.semi_implicit(h, new.FRICTION)[0], first_order=True),
-    "SGNHT": flat(SGNHT, new.sgnht, lambda h: discrete_laws.thermostat(h, new.FRICTION), first_order=True),
-    "SGRLD": flat(SGRLD, new.sgrld, lambda h: discrete_laws.langevin(new.STRETCH * h), first_order=True),
+    "SGHMC": flat(SGHMC, new.sghmc, lambda h: discrete_laws.semi_implicit(h, new.FRICTION)[0], step=0.4),
+    "SGNHT": flat(SGNHT, new.sgnht, lambda h: discrete_laws.thermostat(h, new.FRICTION), order=1),
+    "SGRLD": flat(SGRLD, new.sgrld, lambda h: discrete_laws.langevin(new.STRETCH * h), order=1),
     "SGRHMC": flat(
         SGRHMC,
         new.sgrhmc,
         lambda h: discrete_laws.semi_implicit(new.STRETCH**0.5 * h, new.STRETCH**0.5)[0],
-        first_order=True,
+        step=0.28,
     ),
     "Recipe": flat(
         Recipe,
         new.recipe,
         lambda h: discrete_laws.semi_implicit(h, new.FRICTION)[0],
         per_leaf=False,
-        first_order=True,
+        step=0.4,
         copies=1,
     ),
-    "Streamed": flat(Streamed, new.streamed, discrete_laws.langevin, retuned=step_inside, first_order=True),
+    "Streamed": flat(Streamed, new.streamed, discrete_laws.langevin, retuned=step_inside, order=1),
 }
