@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -99,6 +100,17 @@ def test_a_wrong_import_is_seen() -> None:
     assert wrong_way("run.loop", "import orthodrome.core.trees") == set()
     with pytest.raises(graphlib.CycleError):
         graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
+
+
+CLOCK = re.compile(r"\btime\.(?!sleep)\w+\(|ru_[us]time|timeit")
+
+
+def test_no_test_asks_a_clock() -> None:
+    """A busy machine would fail it: cost is counted here, and timed in benchmarks."""
+    here = Path(__file__)
+    asking = {path.name for path in here.parent.rglob("*.py") if path != here and CLOCK.search(path.read_text())}
+    assert asking == set()
+    assert CLOCK.search("began = time.perf_counter()") and not CLOCK.search("time.sleep(0.01)")
 
 
 def class_names() -> Counter[str]:
