@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,3 +181,14 @@ def test_wrong_names_are_seen() -> None:
     }
     assert private_names("from a import _b, c\nc._d()\nx._replace(y=c.__name__)") == {"_b", "_d"}
     assert private_names("class A:\n    def _e(self): self._f = self._e()\nA()._e") == set()
+
+
+CLOCK = re.compile(r"\btime\.(?!sleep)\w+\(|ru_[us]time|timeit")
+
+
+def test_no_test_asks_a_clock() -> None:
+    """A busy machine would fail it: cost is counted here, and timed in benchmarks."""
+    here = Path(__file__)
+    asking = {path.name for path in here.parent.rglob("*.py") if path != here and CLOCK.search(path.read_text())}
+    assert asking == set()
+    assert CLOCK.search("began = time.perf_counter()") and not CLOCK.search("time.sleep(0.01)")

@@ -1,11 +1,10 @@
-"""Every public name can be imported and is documented; importing the package costs next to nothing beside JAX."""
+"""Every public name can be imported and is documented; importing the package imports next to nothing beside JAX."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -71,47 +70,56 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
-def processor_seconds() -> float:
-    """Spent so far by finished child processes: unlike the clock, it does not depend on what else the machine does."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def seconds(code: str, repeats: int = 3) -> float:
-    """The processor time of a program, best of a few."""
-    times = []
-    for _ in range(repeats):
-        began = processor_seconds()
-        run_python(code)
-        times.append(processor_seconds() - began)
-    return min(times)
-
-
-def test_importing_everything_costs_little_more_than_jax() -> None:
-    """Even the names that a first program touches; the promise is 0.2 s beside `import jax` for the package alone."""
-    jax = seconds("import jax, jax.numpy")
-    alone = seconds("import orthodrome, jax, jax.numpy")
-    assert alone < jax + 0.2
-    touched = "from orthodrome import Sphere, Product, Target, FullGradient, GeodesicNUTS, sample"
-    assert seconds(touched) < jax + 0.5
-
-
-def test_help_does_not_load_jax() -> None:
-    code = """
+LOADED = """
 import sys
-from orthodrome.cli.main import main
-assert main(["--help"]) == 0 and main(["reproduce", "--help"]) == 0
-heavy = {"jax", "numpy", "scipy", "xarray", "matplotlib", "arviz_stats"} & set(sys.modules)
-assert not heavy, heavy
+before = set(sys.modules)
+{code}
+names = {{name for name in set(sys.modules) - before if not name.split(".")[0].startswith("_")}}
+print(*sorted(names - {{name for name in names if name.split(".")[0] in sys.stdlib_module_names}}))
 """
-    assert "reproduce" in run_python(code)
 
 
-def test_heavy_packages_come_late() -> None:
-    code = """
-import sys
-from orthodrome import Sphere, Target, FullGradient, GeodesicNUTS, sample
-heavy = {"arviz_stats", "arviz_base", "matplotlib", "xarray", "zarr", "pandas"} & set(sys.modules)
-assert not heavy, heavy
-"""
-    run_python(code)
+def loaded(code: str) -> set[str]:
+    """The modules beyond the standard library that a program imports, in a process of its own."""
+    return set(run_python(LOADED.format(code=code)).split("\n")[-2].split())
+
+
+def rooms(modules: set[str]) -> set[str]:
+    """The packages of ours among them."""
+    return {name.split(".")[1] for name in modules if name.startswith("orthodrome.")}
+
+
+def others(modules: set[str]) -> set[str]:
+    """The packages of third parties among them."""
+    return {name.split(".")[0] for name in modules} - {"orthodrome"}
+
+
+FIRST_EXAMPLE = "from orthodrome import FullGradient, GeodesicNUTS, Product, Sphere, Target, sample"
+
+
+def test_importing_the_package_imports_nothing() -> None:
+    assert loaded("import orthodrome") == {"orthodrome"}
+
+
+def test_a_first_program_imports_jax_and_what_a_run_needs() -> None:
+    """What costs seconds or is not needed comes late: `benchmarks/first_contact.py` has the seconds."""
+    jax, ours = loaded("import jax, jax.numpy"), loaded(FIRST_EXAMPLE)
+    assert others(ours) <= others(jax), "beyond what JAX itself imports"
+    late = {"densities", "diagnostics", "recipe", "checks", "corpora", "kernels", "models", "plots", "report"}
+    assert rooms(ours) & (late | {"experiments", "jobs", "cli"}) == set()
+
+
+def test_help_imports_the_command_line_only() -> None:
+    program = (
+        'from orthodrome.cli.main import main\nassert main(["--help"]) == 0 and main(["reproduce", "--help"]) == 0'
+    )
+    seen = loaded(program)
+    assert rooms(seen) == {"cli", "errors"}
+    assert others(seen) & {"jax", "numpy", "scipy", "xarray", "matplotlib", "arviz_stats", "numba", "sklearn"} == set()
+
+
+def test_a_heavy_import_would_be_seen() -> None:
+    """The control of the tests above."""
+    assert "numpy" in others(loaded("import orthodrome.core.trees")) and rooms(loaded("import orthodrome.errors")) == {
+        "errors"
+    }

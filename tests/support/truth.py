@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from support.registry import Law
+from support.registry.law import Law
 
 NUM_STEPS = 20
 THRESHOLD = 4.4

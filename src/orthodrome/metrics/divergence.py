@@ -23,6 +23,7 @@ from jax import Array
 from orthodrome.core.pytree import pytree, static
 
 MatrixVectorProduct = Callable[[Array, Array], Array]
+"""A function (z, v) -> A(z) v on vectors."""
 
 
 class Divergence(abc.ABC):

@@ -406,34 +406,28 @@ def test_concentrations_are_estimated_from_the_documents() -> None:
 
 
 MANY_DOCUMENTS = """
-import resource, sys, time
+import resource, sys
 from benchmarks.sam import made_up
 from orthodrome.models.sam import SAM
 from orthodrome.kernels.computing import computing
 from orthodrome.models.sam.methods import sampler_of
 model = SAM(50, rows="normalize", random_state=0, n_jobs=1, batch_size=100)
-documents = model.prepare(made_up(int(sys.argv[1]), 3000))
+documents = model.prepare(made_up(150_000, 3000))
 with computing(1):
     sampler = sampler_of(model, model.law_, documents)
-    state, _ = sampler.move(1, sampler.begin(sampler.first_topics(0), 0), 0.5)
-    began = time.process_time()
-    for i in range(15):
-        state, _ = sampler.move(2 + i, state, 0.5)
-print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+    state = sampler.begin(sampler.first_topics(0), 0)
+    for seed in range(3):
+        state, _ = sampler.move(seed, state, 0.5)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 """
 
 
 @pytest.mark.slow
-def test_many_documents_cost_no_more_per_draw() -> None:
-    """150,000 documents of 3,000 words stay below 3 GB, and a draw costs what it costs with 3,000 documents."""
-
-    def measure(count: int) -> list[float]:
-        command = [sys.executable, "-c", MANY_DOCUMENTS, str(count)]
-        return [float(word) for word in subprocess.run(command, capture_output=True, check=True).stdout.split()]
-
-    (few, _), (many, gigabytes) = measure(3000), measure(150_000)
-    assert gigabytes < 3
-    assert many < 1.6 * few
+def test_many_documents_fit_in_memory() -> None:
+    """150,000 documents of 3,000 words stay below 3 GB; what a draw of them costs is in `benchmarks/sam.py`."""
+    done = subprocess.run([sys.executable, "-c", MANY_DOCUMENTS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 3
 
 
 def test_counts_become_tf_idf_as_published() -> None:

@@ -1,4 +1,4 @@
-"""NUTS: the tree against a plain recursion that looks at every aligned subtree, detailed balance, closed orbits."""
+"""NUTS: the tree against a plain recursion that looks at every aligned subtree, and closed orbits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
 
 from orthodrome.dynamics import u_turn
 from orthodrome.dynamics.u_turn import End
@@ -16,9 +15,7 @@ from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
-from support.controls import CappedByStart
 from support.exact_draws import uniform_directions
-from support.registry import SAMPLERS, TARGETS
 from support.truth import LARGEST_BIAS, THRESHOLD
 
 MAX_DEPTH = 6
@@ -187,50 +184,6 @@ def test_the_tree_is_the_recursions() -> None:
         assert found == wanted
         depths |= {depth for depth, _ in wanted}
     assert depths >= set(range(1, MAX_DEPTH + 1))
-
-
-# --- detailed balance ------------------------------------------------------------------------------------------------
-
-NUM_BINS = 8
-
-
-def which_bin(p: np.ndarray) -> np.ndarray:
-    return np.floor((np.arctan2(p[:, 1], p[:, 0]) / (2 * np.pi) + 0.5) * NUM_BINS).astype(int) % NUM_BINS
-
-
-def asymmetry(sampler: Any, num_chains: int, seed: int) -> float:
-    """The p-value of symmetric counts of (bin before, bin after) from stationarity on the circle.
-
-    The two cells of a pair are equal in law under detailed balance: (n_ij - n_ji)^2 / (n_ij + n_ji) is chi-
-    square(1), pair by pair.
-    """
-    start = jnp.asarray(TARGETS["vmf-2"].exact_draws(num_chains, 7), "float32")
-    step = lambda c, x: sampler.step(jax.random.fold_in(jax.random.key(seed), c), sampler.init(x))[0].position
-    end = jax.jit(jax.vmap(step))(jnp.arange(num_chains), start)
-    before, after = (which_bin(np.asarray(p)) for p in (start, end))
-    counts = np.zeros((NUM_BINS, NUM_BINS))
-    np.add.at(counts, (before, after), 1)
-    i, j = np.triu_indices(NUM_BINS, 1)
-    both = counts[i, j] + counts[j, i]
-    seen = both > 25
-    statistic = np.sum((counts[i, j] - counts[j, i])[seen] ** 2 / both[seen])
-    return float(stats.chi2.sf(statistic, int(seen.sum())))
-
-
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_detailed_balance_on_the_circle(name: str) -> None:
-    """60,000 transitions: a net flow of 2 % of the transitions between two bins would be seen."""
-    law = TARGETS["vmf-2"]
-    sampler = SAMPLERS[name](law)
-    if name == "GeodesicNUTS":
-        sampler = GeodesicNUTS(sampler.gradient, 0.4, max_depth=3)
-    assert asymmetry(sampler, 60_000, 1) > 1e-4
-
-
-def test_a_cap_by_the_start_breaks_detailed_balance() -> None:
-    law = TARGETS["vmf-2"]
-    inner = GeodesicNUTS(FullGradient(law.target()), 0.4, max_depth=3)
-    assert asymmetry(CappedByStart(inner), 60_000, 1) < 1e-8
 
 
 # --- closed orbits ---------------------------------------------------------------------------------------------------

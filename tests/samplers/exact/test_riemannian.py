@@ -1,6 +1,4 @@
-"""Riemannian HMC and Langevin: they leave a funnel alone, with metrics that follow it and metrics that mix coordinates;
-what breaks them is counted and rejected; wrong ones are caught.
-"""
+"""Riemannian HMC and Langevin beyond the registry: what breaks them is counted and rejected; wrong ones are caught."""
 
 from __future__ import annotations
 
@@ -22,38 +20,11 @@ from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
 from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
 from orthodrome.samplers.holders.tempering import Tempering
 from orthodrome.targets import Posterior, Target
-from support.registry import TARGETS, Law
-from support.truth import LARGEST_BIAS, THRESHOLD, verdict
+from support.registry import TARGETS
+from support.registry.flat_laws import following, mixing
+from support.truth import THRESHOLD, verdict
 
-
-def funnel(p: jax.Array) -> jax.Array:
-    """p0 ~ N(0, 1), p1 and p2 ~ N(0, exp(p0))."""
-    return -0.5 * p[0] ** 2 - 0.5 * jnp.sum(p[1:] ** 2) * jnp.exp(-p[0]) - p[0]
-
-
-def draw_funnel(rng: np.random.Generator, n: int) -> np.ndarray:
-    first = rng.normal(size=(n, 1))
-    return np.concatenate([first, np.exp(first / 2) * rng.normal(size=(n, 2))], axis=1)
-
-
-def look(p: jax.Array) -> jax.Array:
-    z = p[1:] * jnp.exp(-p[0] / 2)
-    return jnp.concatenate([p[:1], p[:1] ** 2, z, z**2])
-
-
-FUNNEL = Law(Euclidean, funnel, draw_funnel, step=0.5, num_steps=3, walk=1.0, functionals=look)
-
-
-def following(x: jax.Array) -> jax.Array:
-    """The diagonal of the expected information."""
-    w = jnp.exp(-x[0])
-    return jnp.stack([jnp.full_like(w, 2), w, w])
-
-
-def mixing(x: jax.Array) -> jax.Array:
-    """A full matrix that depends on two coordinates."""
-    u = jnp.asarray([1.0, 0.5, 0.0], x.dtype)
-    return jnp.diag(following(x)) + 0.3 * jnp.outer(u, u) * (1 + jnp.tanh(x[1]))
+FUNNEL = TARGETS["funnel"]
 
 
 def hmc(metric: Any, step: float = 0.5, **settings: Any) -> RiemannianHMC:
@@ -62,38 +33,6 @@ def hmc(metric: Any, step: float = 0.5, **settings: Any) -> RiemannianHMC:
 
 def langevin(metric: Any, step: float = 0.9, **settings: Any) -> RiemannianLangevin:
     return RiemannianLangevin(FullGradient(FUNNEL.target()), LocalMetric(metric), step, **settings)
-
-
-CASES = {
-    "hmc-mixing": (hmc, mixing, 13_000, "float32"),
-    "hmc-following": (hmc, following, 13_000, "float32"),
-    "hmc-mixing-64": (hmc, mixing, 13_000, "float64"),
-    "langevin-following": (langevin, following, 30_000, "float32"),
-    "langevin-mixing": (langevin, mixing, 30_000, "float32"),
-    "langevin-mixing-64": (langevin, mixing, 30_000, "float64"),
-}
-FAST = ("hmc-following", "langevin-following")
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else [pytest.mark.slow]) for n in CASES])
-def test_stay_in_the_truth(name: str) -> None:
-    """A bias of 3 % of a standard deviation in any functional is seen."""
-    make, metric, chains, dtype = CASES[name]
-    with jax.enable_x64(dtype == "float64"):
-        found = verdict(FUNNEL, make(metric), chains, dtype)
-    assert found.passes, found
-    assert np.all(found.smallest_bias <= LARGEST_BIAS), found.smallest_bias
-    assert found.acceptance > 0.6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["gaussian-1", "log-positive"])
-def test_other_flat_laws(name: str) -> None:
-    law = TARGETS[name]
-    metric = LocalMetric(lambda x: 1 + jax.nn.sigmoid(x))
-    gradient = FullGradient(law.target())
-    for sampler in (RiemannianHMC(gradient, metric, 0.5, 3), RiemannianLangevin(gradient, metric, 0.7)):
-        assert verdict(law, sampler, 20_000, "float32").passes
 
 
 def test_an_energy_without_the_determinant_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,20 +59,6 @@ def steps(sampler: Any, x: Any, count: int = 64) -> Any:
     """So many single transitions from one position."""
     one = lambda i: sampler.step(jax.random.fold_in(jax.random.key(0), i), sampler.init(x))
     return jax.jit(jax.vmap(one))(jnp.arange(count))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_step_keeps_structure_and_dtype_and_vmap_is_a_loop(dtype: str) -> None:
-    with jax.enable_x64(dtype == "float64"):
-        x = jnp.asarray(draw_funnel(np.random.default_rng(1), 3), dtype)
-        for sampler in (hmc(following), langevin(following)):
-            one = lambda i, y, s=sampler: s.step(jax.random.fold_in(jax.random.key(0), i), s.init(y))
-            states, infos = jax.jit(jax.vmap(one))(jnp.arange(3), x)
-            assert states.position.dtype == states.logdensity.dtype == infos.lp.dtype == jnp.dtype(dtype)
-            for i in range(3):
-                alone, _ = jax.jit(one)(i, x[i])
-                np.testing.assert_allclose(alone.position, states.position[i], rtol=1e-4, atol=1e-5)
 
 
 def test_the_generalised_leapfrog_keeps_volume_and_leads_back(x64: None) -> None:

@@ -27,7 +27,7 @@ from orthodrome.samplers import GSGNHT, SGGMC, Scheduled
 from orthodrome.schedules import Constant, Cyclical, Polynomial, WellingTeh
 from orthodrome.targets import Posterior, Target
 from support import exact_draws as exact
-from support.registry_manifolds import MANIFOLDS
+from support.registry.manifolds import MANIFOLDS
 
 THRESHOLD = 4.4
 
