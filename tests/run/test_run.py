@@ -16,7 +16,8 @@ import pytest
 
 from orthodrome.errors import BadInput, Diverged, OrthodromeError, OrthodromeWarning
 from orthodrome.random.keys import new_key
-from orthodrome.run import Stop, engine, loop, pace
+from orthodrome.run import Stop, loop, pace
+from orthodrome.run.engines import contract as engine
 from orthodrome.run.parallel import use_cores
 from orthodrome.tuning.adapted import Adapted
 from support.run_cases import NORTH, TRACES, PythonWalk, draws, fisher
