@@ -1,7 +1,7 @@
 """Alias tables: a draw from a fixed discrete law over K outcomes in constant time (Walker 1977, Vose 1991).
 
-Each of the K columns has height 1 and holds a share of its own outcome, the rest belonging to one other outcome. A table
-is a (K, 2) array of float32: the own share, and the number of the other outcome. Both lie in one cache line.
+Each of the K columns has height 1 and holds a share of its own outcome, the rest belonging to one other outcome. A
+table is a (K, 2) array of float32: the own share, and the number of the other outcome. Both lie in one cache line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numba import njit, prange
 
 from orthodrome.kernels.generator import OPTIONS
 
-_32, _UNIT32 = np.uint64(32), np.float32(2.0**-32)
+_32, _LOW, _UNIT32 = np.uint64(32), np.uint64(0xFFFFFFFF), np.float32(2.0**-32)
 
 
 @njit(**OPTIONS)
@@ -46,11 +46,11 @@ def build(weights, mean, stack, table):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def draw(table, word):  # type: ignore[no-untyped-def]
-    """Return an outcome: 32 random bits choose the column, 32 the share."""
-    column = np.int64(((word >> _32) * np.uint64(table.shape[0])) >> _32)
-    own = np.float32(np.uint32(word)) * _UNIT32 < table[column, 0]
-    return column if own else np.int64(table[column, 1])
+def draw(tables, w, word):  # type: ignore[no-untyped-def]
+    """Return an outcome of table w: 32 random bits choose the column, 32 the share."""
+    column = np.int64(((word >> _32) * np.uint64(tables.shape[1])) >> _32)
+    own = np.float32(np.uint32(word & _LOW)) * _UNIT32 < tables[w, column, 0]
+    return column if own else np.int64(tables[w, column, 1])
 
 
 @njit(parallel=True, **OPTIONS)
