@@ -1,0 +1,70 @@
+"""The exact transition of the Cox-Ingersoll-Ross process, for large arrays of log weights on a CPU.
+
+Over a time h, theta' = scale * G(a, factor * theta) with the noncentral Gamma number G of `kernels.noncentral`.
+Elements are drawn in blocks, each with its own random stream, so the draws do not depend on the number of threads.
+Within a block the elements are sorted by the class of their shape: in topics of words most shapes are the prior's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from orthodrome.kernels.elementary import exp
+from orthodrome.kernels.generator import OPTIONS, source
+from orthodrome.kernels.noncentral import fill_large, fill_middle, fill_small
+
+BLOCK = 1024
+"""Elements that share a stream; a part of the definition of the draws, not a tuning constant."""
+
+
+@njit(**OPTIONS)
+def _sort(shapes, order):  # type: ignore[no-untyped-def]
+    """Write the elements into `order`, those of one class together; return where the first two classes end."""
+    small = 0
+    for i in range(shapes.shape[0]):
+        order[small] = i
+        small += shapes[i] < 0.5
+    middle = small
+    for i in range(shapes.shape[0]):
+        order[middle] = i
+        middle += (shapes[i] >= 0.5) & (shapes[i] < 1.5)
+    large = middle
+    for i in range(shapes.shape[0]):
+        order[large] = i
+        large += shapes[i] >= 1.5
+    return small, middle
+
+
+@njit(**OPTIONS)
+def _draw(stream, log_theta, shapes, log_factor, log_scale):  # type: ignore[no-untyped-def]
+    """Draw the transitions of a block, log theta into log theta', in place."""
+    count = shapes.shape[0]
+    order, rates, own, found = np.empty(count + 1, np.int64), np.empty(count), np.empty(count), np.empty(count)
+    small, middle = _sort(shapes, order)
+    for i in range(count):
+        rates[i], own[i] = log_theta[order[i]], shapes[order[i]]
+    for i in range(count):
+        rates[i] = exp(rates[i] + log_factor)
+    if small > 0:
+        fill_small(stream, own[:small], rates[:small], found[:small])
+    if middle > small:
+        fill_middle(stream, own[small:middle], rates[small:middle], found[small:middle])
+    if middle < count:
+        fill_large(stream, own[middle:], rates[middle:], found[middle:])
+    for i in range(count):
+        log_theta[order[i]] = found[i] + log_scale
+
+
+@njit(parallel=True, **OPTIONS)
+def advance(seed, step, log_theta, prior, scale, counts, log_factor, log_scale, out):  # type: ignore[no-untyped-def]
+    """Draw the transitions of a flat array of log weights with the shapes prior + scale * counts."""
+    size = log_theta.shape[0]
+    for block in prange((size + BLOCK - 1) // BLOCK):
+        begin, count = block * BLOCK, min(BLOCK, size - block * BLOCK)
+        logs, shapes = np.empty(count), np.empty(count)  # float64 whatever the storage, so that one kernel serves all
+        for i in range(count):
+            logs[i], shapes[i] = log_theta[begin + i], prior + scale * counts[begin + i]
+        _draw(source(seed, step, block), logs, shapes, log_factor, log_scale)
+        for i in range(count):
+            out[begin + i] = logs[i]
