@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from orthodrome.errors import BadInput
-from orthodrome.models.kernels.lanes import LANES
+from orthodrome.kernels.lanes import LANES
 
 DENSE_UP_TO = 256
 """Topics up to which all of them are looked at; a part of the definition of the draws."""

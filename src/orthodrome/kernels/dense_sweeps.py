@@ -14,9 +14,9 @@ import numpy as np
 from numba import get_thread_id, njit, prange
 
 from orthodrome.kernels.generator import OPTIONS
+from orthodrome.kernels.lanes import LANES, fused, load, splat, store
 from orthodrome.kernels.scans import count_up_to, last, prefetch, running_sums
-from orthodrome.models.kernels.lanes import LANES, fused, load, splat, store
-from orthodrome.models.kernels.streams import mixed, stream_key
+from orthodrome.kernels.streams import mixed, stream_key
 
 SIDE = 8
 """Documents that advance side by side."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from orthodrome.models.kernels.streams import mixed, stream_key
+from orthodrome.kernels.streams import mixed, stream_key
 
 OPTIONS = {
     "cache": True,

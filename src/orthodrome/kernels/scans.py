@@ -8,7 +8,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from orthodrome.models.kernels.lanes import LANES
+from orthodrome.kernels.lanes import LANES
 
 
 def _shifted(builder: Any, value: Any, by: int) -> Any:

@@ -18,7 +18,7 @@ from numba import get_thread_id, njit, prange
 
 from orthodrome.kernels.alias import draw
 from orthodrome.kernels.generator import OPTIONS
-from orthodrome.models.kernels.streams import mixed, stream_key
+from orthodrome.kernels.streams import mixed, stream_key
 
 _GOLDEN, _40, _TWO = np.uint64(0x9E3779B97F4A7C15), np.uint64(40), np.uint64(2)
 _UNIT24, _ZERO, _ONE = np.float32(2.0**-24), np.float32(0.0), np.float32(1.0)
