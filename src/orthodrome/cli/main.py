@@ -15,6 +15,8 @@ import typer
 
 from orthodrome.cli import topics as cli_topics
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
+from orthodrome.core.display import shown
+from orthodrome.core.streams import Forgiving, give_up, open_closed_streams
 from orthodrome.errors import OrthodromeError
 
 app = typer.Typer(
@@ -52,12 +54,17 @@ Data = Annotated[Path | None, typer.Option(help="Where the data is, if the exper
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    open_closed_streams()
     words = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in words
     try:
         code = app([word for word in words if word != "--debug"], standalone_mode=False)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return fail("stopped", 130)
+    except BrokenPipeError as error:  # `| head -1`: whoever reads has read enough
+        give_up(sys.stdout, error)
+        return 0
     except WrongCommandLine as error:
         return fail(error.format_message(), error.exit_code)
     except Exception as error:
@@ -69,9 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def fail(message: str, code: int = 1) -> int:
     """One line on the error stream."""
-    line = " ".join(message.split())
+    line = shown(" ".join(message.split()))
     if line:
-        print(f"orthodrome: {line}", file=sys.stderr)
+        print(f"orthodrome: {line}", file=Forgiving(sys.stderr), flush=True)
     return code
 
 
@@ -79,6 +86,9 @@ def explain(error: Exception) -> str:
     """What went wrong, in one line; a fault of ours says how to see more."""
     if isinstance(error, OrthodromeError):
         return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"cannot read or write {where}{error.strerror}"
     return f"unexpected {type(error).__name__}: {error}; run it again with --debug for the whole story"
 
 
@@ -168,17 +178,19 @@ def reproduce_one(name: str, scale: str, seed: int, out: Path, data: Path | None
     """Run one experiment and show its claims, or the first few of them."""
     from orthodrome.experiments.support.contract import load, reproduce
 
-    console().print(f"\n[bold]{name}[/bold]: {load(name).TITLE}")
+    console().print(f"\n{name}: {load(name).TITLE}", style="bold")
     show_claims(reproduce(name, scale=scale, seed=seed, out=out, data=data, progress=True), out / name, most)
 
 
 def show_claims(result: dict[str, Any], folder: Path, most: int | None = None) -> None:
     """The claims as a table, and where everything is."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("claim", "measured", "holds", title_justify="left", expand=False)
+    verdicts = {True: Text("yes", style="green"), False: Text("no", style="red")}
     for claim in result["claims"][:most]:
-        table.add_row(claim["text"], shorten(claim["measured"]), "[green]yes" if claim["holds"] else "[red]no")
+        table.add_row(claim["text"], shorten(claim["measured"]), verdicts[bool(claim["holds"])])
     held = sum(claim["holds"] for claim in result["claims"])
     screen = console()
     screen.print(table)

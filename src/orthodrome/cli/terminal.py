@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
+from orthodrome.core.streams import Forgiving
 from orthodrome.errors import OrthodromeError
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ def console() -> Console:
     """Where tables go; wide enough for them when it is not a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=120)
+    out = Forgiving(sys.stdout)
+    # nothing of what is printed is markup: words, names and paths may hold brackets and colons
+    wide = None if out.isatty() else 120
+    return Console(file=cast(IO[str], out), highlight=False, markup=False, emoji=False, width=wide)
 
 
 def use_all_cores() -> None:

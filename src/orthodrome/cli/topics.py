@@ -32,6 +32,7 @@ class Format(enum.StrEnum):
     NPZ = "npz"
     LDAC = "ldac"
     DOCWORD = "docword"
+    CSV = "csv"
     TEXT = "text"
 
 
@@ -48,6 +49,7 @@ def fit(
     format: Annotated[Format | None, typer.Option(help="What the input is (else guessed from its name).")] = None,
     vocabulary: Annotated[str | None, typer.Option(help="One word per line (else vocab.txt beside the input).")] = None,
     encoding: Annotated[str, typer.Option(help="Of texts.")] = "utf-8",
+    text_column: Annotated[str | None, typer.Option(help="The column of a CSV file that holds the texts.")] = None,
     min_df: Annotated[float, typer.Option(min=0, help="Least document frequency: a share below 1, else a number.")] = 5,
     max_df: Annotated[float, typer.Option(min=0, help="Greatest document frequency, likewise.")] = 0.15,
     max_words: Annotated[int | None, typer.Option(min=3, help="Keep so many of the most frequent words left.")] = None,
@@ -84,6 +86,7 @@ def fit(
         format=None if format is None else format.value,
         vocabulary=vocabulary,
         encoding=encoding,
+        text_column=text_column,
         min_df=min_df,
         max_df=max_df,
         max_words=max_words,
@@ -103,9 +106,15 @@ def fit(
         num_top_words=num_top_words,
         seed=random_seed,
         checkpoint_every=checkpoint_every,
+        output_topic_keys=absolute(output_topic_keys),
+        output_doc_topics=absolute(output_doc_topics),
     )
     topics.fit(job, output, console(), progress=not quiet)
-    topics.copy_out(output, {"topic-keys.txt": output_topic_keys, "doc-topics.txt": output_doc_topics})
+
+
+def absolute(path: Path | None) -> str | None:
+    """Where a file is to go, also for a `resume` that is called from elsewhere."""
+    return None if path is None else str(path.absolute())
 
 
 @app.command()

@@ -10,28 +10,33 @@ the UCI's `vocab.NAME.txt`, else columns are called word-0, word-1, ... A bad li
 
 from __future__ import annotations
 
-import zipfile
+import re
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse
 
+from orthodrome.corpora.archive import read_matrix
+from orthodrome.corpora.checked import check_size
 from orthodrome.corpora.corpus import Corpus
-from orthodrome.corpora.vocabulary import find_vocabulary, opened, read_vocabulary, reason
+from orthodrome.corpora.opening import lines, opened
+from orthodrome.corpora.vocabulary import find_vocabulary, read_vocabulary
 from orthodrome.errors import BadInput
+
+NUMBER = re.compile(r"[0-9]{1,18}")
+ENTRY = re.compile(r"\s*[0-9]{1,18}\s+[0-9]{1,18}\s+[0-9]{1,18}\s*")
+"""A number of a head, and an entry of a docword file."""
+HEAD_LENGTH = 100
+"""Characters of a line of the head."""
+MOST_WORDS, MOST_TIMES = 2**31 - 1, 2**53
+"""Bounds of a word's number, and of how often it may stand in a document."""
 
 
 def read_npz(path: Path, vocabulary: Path | None = None) -> Corpus:
     """A sparse matrix as SciPy saves it."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            matrix = scipy.sparse.csr_array(scipy.sparse.load_npz(path))
-            labels = [str(label) for label in file["labels"]] if "labels" in file.files else None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise BadInput(f"{path} is not a sparse matrix that SciPy can read: {reason(error)}") from error
-    if not np.isfinite(matrix.data).all():
-        raise BadInput(f"{path} holds numbers that are not finite")
+    matrix, labels = read_matrix(path)
     wide = np.int64 if matrix.dtype.kind in "biu" else np.float64  # unsigned counts overflow in products
     return named(matrix.astype(wide), path, vocabulary, labels)
 
@@ -42,7 +47,7 @@ def read_ldac(path: Path, vocabulary: Path | None = None) -> Corpus:
     counts: list[int] = []
     starts = [0]
     with opened(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in lines(file, path):
             pairs = ldac_line(line, path, number)
             indices += [word for word, _ in pairs]
             counts += [count for _, count in pairs]
@@ -50,6 +55,7 @@ def read_ldac(path: Path, vocabulary: Path | None = None) -> Corpus:
     if len(starts) == 1:
         raise BadInput(f"{path} is empty")
     width = max(indices, default=-1) + 1
+    check_size(len(starts) - 1, width, len(indices), str(path))
     return named(csr(counts, indices, starts, width), path, vocabulary)
 
 
@@ -58,7 +64,8 @@ def ldac_line(line: str, path: Path, number: int) -> list[tuple[int, int]]:
     fields = line.split()
     try:
         pairs = [(int(word), int(count)) for word, count in (field.split(":") for field in fields[1:])]
-        if fields and int(fields[0]) == len(pairs) and all(word >= 0 and count > 0 for word, count in pairs):
+        possible = all(0 <= word < MOST_WORDS and 0 < count < MOST_TIMES for word, count in pairs)
+        if fields and int(fields[0]) == len(pairs) and possible:
             return pairs
     except ValueError:
         pass
@@ -71,8 +78,10 @@ def ldac_line(line: str, path: Path, number: int) -> list[tuple[int, int]]:
 def read_docword(path: Path, vocabulary: Path | None = None) -> Corpus:
     """UCI's bag of words."""
     with opened(path) as file:
-        documents, width, entries = (docword_head(file.readline(), path, number) for number in (1, 2, 3))
-        table = docword_table(file.read(), path)
+        head = (file.readline(HEAD_LENGTH) for _ in range(3))
+        documents, width, entries = (docword_head(line, path, number) for number, line in enumerate(head, 1))
+        check_size(documents, width, entries, f"{path}, lines 1 to 3,")
+        table = docword_table(docword_lines(file, path, entries), path)
     if len(table) != entries:
         raise BadInput(f"{path} has {len(table)} entries, but its third line says {entries}: is it cut short?")
     wrong = (table < 1).any(axis=1) | (table[:, 0] > documents) | (table[:, 1] > width)
@@ -89,32 +98,37 @@ def read_docword(path: Path, vocabulary: Path | None = None) -> Corpus:
 
 def docword_head(line: str, path: Path, number: int) -> int:
     """One of the three numbers at the top."""
-    try:
-        return int(line)
-    except ValueError:
+    if NUMBER.fullmatch(line.strip()) is None:
         raise BadInput(
             f"{path}, line {number}: {line.strip()[:60]!r} is no number; a docword file begins with the numbers of "
             "documents, words and entries"
-        ) from None
+        )
+    return int(line)
 
 
-def docword_table(text: str, path: Path) -> np.ndarray:
+def docword_lines(file: IO[str], path: Path, entries: int) -> list[str]:
+    """The lines after the head, of which there must not be more than the head says."""
+    found: list[str] = []
+    for number, line in lines(file, path):
+        if number > entries and line.strip():
+            raise BadInput(f"{path}, line {number + 3}: there are more entries than the {entries} of its third line")
+        if number <= entries:
+            found.append(line)
+    return found
+
+
+def docword_table(found: list[str], path: Path) -> np.ndarray:
     """The entries; slowly, line by line, only if one of them is wrong."""
     try:
-        lines = text.splitlines()
-        table = np.loadtxt(lines, dtype=np.int64, ndmin=2) if lines else np.zeros((0, 3), np.int64)
-        if table.shape[1] == 3:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy would take 1.5 for 1
+            table = np.loadtxt(found, dtype=np.int64, ndmin=2, comments=None) if found else np.zeros((0, 3), np.int64)
+        if table.shape == (len(found), 3):
             return table
-    except ValueError:
+    except (ValueError, OverflowError, Warning):
         pass
-    wrong = [number for number, line in enumerate(lines, 4) if not is_entry(line)]
-    raise BadInput(f"{path}, line {wrong[0]}: {lines[wrong[0] - 4][:60]!r} is not `document word count`")
-
-
-def is_entry(line: str) -> bool:
-    """Three whole numbers."""
-    fields = line.split()
-    return len(fields) == 3 and all(field.lstrip("-").isdigit() for field in fields)
+    wrong = next((number for number, line in enumerate(found, 4) if not ENTRY.fullmatch(line)), 4)
+    raise BadInput(f"{path}, line {wrong}: {found[wrong - 4].rstrip()[:60]!r} is not `document word count`")
 
 
 def csr(counts: Any, indices: Any, starts: Any, width: int) -> scipy.sparse.csr_array:

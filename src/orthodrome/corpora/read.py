@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from orthodrome.corpora.corpus import Corpus
 from orthodrome.corpora.matrices import read_docword, read_ldac, read_npz
-from orthodrome.corpora.texts import read_texts
+from orthodrome.corpora.tables import table_texts
+from orthodrome.corpora.texts import count_texts, list_texts, read_texts
 from orthodrome.errors import BadInput
 
 COUNTED: dict[str, Callable[[Path, Path | None], Corpus]] = {
@@ -15,23 +16,39 @@ COUNTED: dict[str, Callable[[Path, Path | None], Corpus]] = {
     "ldac": read_ldac,
     "docword": read_docword,
 }
-FORMATS = (*COUNTED, "text")
+FORMATS = (*COUNTED, "csv", "text")
 
 
 def read_corpus(
-    path: str | Path, format: str | None = None, vocabulary: str | Path | None = None, encoding: str = "utf-8"
+    path: str | Path | Iterable[str],
+    format: str | None = None,
+    vocabulary: str | Path | None = None,
+    encoding: str = "utf-8",
+    text_column: str | None = None,
 ) -> Corpus:
-    """A corpus from a file or folder; `format` is npz, ldac, docword or text, else guessed from the name."""
+    """A corpus from a file or folder, or from a list of strings, each of them a document.
+
+    format: npz, ldac, docword, csv or text, else guessed from the name
+    vocabulary: a file with the word of each column of npz, ldac and docword, one per line
+    encoding: of texts
+    text_column: the column of a CSV file that holds the texts (else the one called "text", or the only one)
+    """
+    if not isinstance(path, str | Path):
+        return count_texts(list_texts(path), "the list")
     path = Path(path)
-    if not path.exists():
+    if "\0" in str(path) or not path.exists():
         raise BadInput(f"there is no {path}")
-    format = format or guess(path)
+    format = format or ("csv" if text_column is not None else guess(path))
     if format not in FORMATS:
         raise BadInput(f"the format is {format!r}; there are {', '.join(FORMATS)}")
+    if text_column is not None and format != "csv":
+        raise BadInput(f"text_column={text_column!r} is for tables, but {path} is read as {format}")
     if format == "text":
         return read_texts(path, encoding)
     if path.is_dir():
         raise BadInput(f"{path} is a folder; {format} is a file")
+    if format == "csv":
+        return count_texts(table_texts(path, encoding, text_column), str(path))
     return COUNTED[format](path, None if vocabulary is None else Path(vocabulary))
 
 
@@ -45,6 +62,8 @@ def guess(path: Path) -> str:
         return "ldac"
     if path.name.startswith("docword"):
         return "docword"
+    if path.name.endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz")):
+        return "csv"
     if path.name.endswith((".txt", ".txt.gz")):
         return "text"
     raise BadInput(f"{path.name} does not tell its format; say one of: {', '.join(FORMATS)}")

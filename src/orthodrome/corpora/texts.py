@@ -7,14 +7,17 @@ In a folder every `.txt` file (or every file, if there are none) is a document; 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orthodrome.corpora.corpus import Corpus, from_words
-from orthodrome.corpora.vocabulary import opened
+from orthodrome.corpora.opening import lines, opened, whole
 from orthodrome.corpora.words import STOP_WORDS, fold_plurals, words_of
 from orthodrome.errors import BadInput
+
+NAMES = ("name", "id", "title")
+"""What the name of a document may be called."""
 
 
 class Text(NamedTuple):
@@ -27,14 +30,27 @@ class Text(NamedTuple):
 
 def read_texts(path: Path, encoding: str = "utf-8", stop_words: frozenset[str] = STOP_WORDS) -> Corpus:
     """A corpus of texts: their words counted, plurals folded."""
-    texts = list(each_text(path, encoding))
+    return count_texts(each_text(path, encoding), str(path), stop_words)
+
+
+def list_texts(texts: Iterable[Any]) -> Iterator[Text]:
+    """Texts that are in memory already."""
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise BadInput(f"text {number} of the list is {type(text).__name__}, not a string")
+        yield Text(f"text-{number}", text)
+
+
+def count_texts(found: Iterable[Text], where: str, stop_words: frozenset[str] = STOP_WORDS) -> Corpus:
+    """Texts, wherever they come from, as a corpus: their words counted, plurals folded."""
+    texts = list(found)
     if not texts:
-        raise BadInput(f"there is no text in {path}")
+        raise BadInput(f"there is no text in {where}")
     documents = fold_plurals([words_of(one.text, stop_words) for one in texts])
     labels = [str(one.label) for one in texts] if any(one.label for one in texts) else None
     corpus = from_words(documents, [one.name for one in texts], labels)
     if not corpus.vocabulary:
-        raise BadInput(f"there is no word in the {len(texts)} documents of {path}")
+        raise BadInput(f"there is no word in the {len(texts)} documents of {where}")
     return corpus
 
 
@@ -52,13 +68,14 @@ def folder_texts(path: Path, encoding: str) -> Iterator[Text]:
     for file in files:
         below = file.relative_to(path)
         with opened(file, encoding) as content:
-            yield Text(str(below), content.read(), below.parts[0] if len(below.parts) > 1 else None)
+            label = printable(below.parts[0]) if len(below.parts) > 1 else None
+            yield Text(printable(str(below)), whole(content, file), label)
 
 
 def line_texts(path: Path, encoding: str) -> Iterator[Text]:
     """A line is a document."""
     with opened(path, encoding) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in lines(file, path):
             if line.strip():
                 yield Text(f"line-{number}", line)
 
@@ -66,7 +83,7 @@ def line_texts(path: Path, encoding: str) -> Iterator[Text]:
 def json_texts(path: Path, encoding: str) -> Iterator[Text]:
     """A line is an object with a `text`."""
     with opened(path, encoding) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in lines(file, path):
             if line.strip():
                 yield json_text(line, path, number)
 
@@ -75,9 +92,14 @@ def json_text(line: str, path: Path, number: int) -> Text:
     """One JSON line."""
     try:
         content: Any = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}, line {number}: no JSON: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("text"), str):
         raise BadInput(f'{path}, line {number}: no object with a "text": {line.strip()[:60]!r}')
-    name = next((str(content[key]) for key in ("name", "id", "title") if key in content), f"line-{number}")
-    return Text(name, content["text"], str(content["label"]) if "label" in content else None)
+    name = next((str(content[key]) for key in NAMES if key in content), f"line-{number}")
+    return Text(printable(name), content["text"], printable(str(content["label"])) if "label" in content else None)
+
+
+def printable(name: str) -> str:
+    """A name that can be written as UTF-8: half characters, as file names may have, become escapes."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

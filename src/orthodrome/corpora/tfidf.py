@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from orthodrome.corpora.checked import check_matrix
 from orthodrome.errors import BadInput
 
 
@@ -38,6 +39,7 @@ def frequency_of(counts: Any) -> Frequency:
 def tfidf(counts: Any, frequency: Frequency | None = None, dtype: Any = np.float64) -> scipy.sparse.csr_array:
     """Unit rows of tf-idf weights; a row without weight stays zero (`nonempty` finds them)."""
     matrix = scipy.sparse.csr_array(counts, dtype=dtype, copy=True)
+    check_matrix(matrix, "the table of counts")
     matrix.sum_duplicates()
     documents, of_words = frequency or frequency_of(matrix)
     if matrix.shape[1] != len(of_words):

@@ -1,36 +1,11 @@
-"""Vocabulary files, one word per line, and how text files are opened: packed or not, with errors that name the file."""
+"""Vocabulary files, one word per line."""
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
+from orthodrome.corpora.opening import lines, opened
 from orthodrome.errors import BadInput
-
-
-@contextlib.contextmanager
-def opened(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
-    """A text file, packed or not; what cannot be read is one clear line."""
-    try:
-        with (
-            gzip.open(path, "rt", encoding=encoding) if path.suffix == ".gz" else open(path, encoding=encoding) as file
-        ):
-            yield file
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise BadInput(
-            f"{path} is not {encoding} text: it has a byte {byte:#x}; say its encoding (latin-1?)"
-        ) from error
-    except (OSError, EOFError) as error:
-        raise BadInput(f"cannot read {path}: {reason(error)}") from error
-
-
-def reason(error: Exception) -> str:
-    """What the system says, without the path."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def find_vocabulary(path: Path, vocabulary: Path | None) -> Path | None:
@@ -47,7 +22,9 @@ def read_vocabulary(path: Path | None, width: int) -> tuple[str, ...]:
     if path is None:
         return tuple(f"word-{column}" for column in range(width))
     with opened(path) as file:
-        words = tuple(line.strip() for line in file)
+        words = [line.strip() for _, line in lines(file, path)]
+    while words and not words[-1]:  # empty lines at the end are no words
+        words.pop()
     if len(words) < width:
         raise BadInput(f"{path} has {len(words)} words, but the documents use {width}: is it another vocabulary?")
-    return words
+    return tuple(words)

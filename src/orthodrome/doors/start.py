@@ -35,6 +35,13 @@ def check_numbers(num_chains: int, num_warmup: int, num_draws: int, thin: int, s
         raise BadInput(f"{num_warmup} + {num_draws} x {thin} transitions are more than the 2**32 - 2 a run can number")
 
 
+def check_interval(checkpoint_every: Any) -> None:
+    """Raise unless the seconds between two commits are a number."""
+    number = isinstance(checkpoint_every, int | float | np.integer | np.floating)
+    if isinstance(checkpoint_every, bool) or not number or not checkpoint_every >= 0:
+        raise BadInput(f"checkpoint_every is {checkpoint_every!r}; it must be a number of seconds, 0 or more")
+
+
 def read_start(start: Any, num_chains: int, manifold: Manifold) -> tuple[Tree, bool]:
     """The start of every chain, stacked, and whether it only gives shapes for random points."""
     chains = start if isinstance(start, list) else [start]

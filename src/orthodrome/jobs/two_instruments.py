@@ -85,7 +85,7 @@ def around(random: np.random.Generator, means: Any, concentration: float) -> Any
 def show(out: Path, seed: int, console: Console) -> None:
     """Sample, print the table, write the figure."""
     console.print(
-        "[bold]two instruments[/bold]: a posterior on sphere x SO(3) x positive numbers x simplex, tuned by itself"
+        "two instruments: a posterior on sphere x SO(3) x positive numbers x simplex, tuned by itself", style="bold"
     )
     posterior = Posterior(MANIFOLD, logprior, loglikelihood, simulate(seed))
     shapes = {name: jax.ShapeDtypeStruct(value.shape, jnp.float32) for name, value in TRUTH.items()}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from orthodrome.core.display import for_figure
 from orthodrome.plots.style import BLUE, new_figure
 
 
@@ -20,6 +21,6 @@ def plot_strengths(model: Any) -> Any:
     axes[0, 0].hlines(rows, low, high, color=BLUE, linewidth=1)
     axes[0, 0].hlines(rows, lower, upper, color=BLUE, linewidth=3)
     axes[0, 0].plot(model.mean_[order], rows, "o", color="white", markeredgecolor=BLUE, markersize=4)
-    axes[0, 0].set_yticks(rows, [model.players_[i] for i in order])
+    axes[0, 0].set_yticks(rows, [for_figure(str(model.players_[i])) for i in order])
     axes[0, 0].set_xlabel("strength")
     return figure

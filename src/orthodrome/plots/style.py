@@ -16,6 +16,7 @@ STYLE: dict[str, Any] = {
     "axes.titlesize": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "text.usetex": False,  # words are no TeX
     "svg.hashsalt": "orthodrome",  # the same picture gives the same file
 }
 

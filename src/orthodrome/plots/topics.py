@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
+from orthodrome.core.display import for_figure
 from orthodrome.core.types import Reals
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 
@@ -93,7 +94,7 @@ def bars(
     axes.barh(height, mean[words], height=0.7, color=colours, alpha=0.85)
     axes.errorbar(mean[words], height, xerr=2 * spread[words], fmt="none", ecolor="#333333", elinewidth=0.7)
     axes.plot(corpus[words], height, linestyle="none", marker="|", markersize=7, color=GREY)
-    axes.set_yticks(height, [vocabulary[word] for word in words], fontsize=7.5)
+    axes.set_yticks(height, [for_figure(vocabulary[word]) for word in words], fontsize=7.5)
     axes.axvline(0, color=GREY, linewidth=0.6)
     axes.tick_params(axis="x", labelsize=6, length=2, colors=GREY)
     axes.tick_params(axis="y", length=0)
@@ -148,7 +149,8 @@ def label(axes: Axes, place: Reals, text: str, colour: Any) -> None:
     outline = [withStroke(linewidth=2.5, foreground="white")]
     dark = tuple(0.6 * part for part in colour[:3])
     x, y = place
-    axes.text(x, y, text, ha="center", va="center", fontsize=8, weight="bold", color=dark, path_effects=outline)
+    lines = "\n".join(map(for_figure, text.split("\n")))
+    axes.text(x, y, lines, ha="center", va="center", fontsize=8, weight="bold", color=dark, path_effects=outline)
 
 
 def palette(count: int) -> Reals:

@@ -49,10 +49,16 @@ def data_groups(target: Target | Posterior | None) -> dict[str, dict[str, np.nda
     return {group: {k: v for k, v in arrays.items() if k in names} for group, names in groups.items() if names}
 
 
-def pointwise(target: Target | Posterior | None, tree: xarray.DataTree) -> np.ndarray:
-    """(chain, draw, datum) log likelihoods, some draws at a time."""
+def check_pointwise(target: Target | Posterior | None) -> Posterior:
+    """Return the target, or raise if it has no likelihood of one datum."""
     if not isinstance(target, Posterior):
         raise BadInput("log_likelihood=True needs a `Posterior`, whose likelihood is given for one datum")
+    return target
+
+
+def pointwise(law: Target | Posterior | None, tree: xarray.DataTree) -> np.ndarray:
+    """(chain, draw, datum) log likelihoods, some draws at a time."""
+    target = check_pointwise(law)
     names = list(tree["posterior"].data_vars)
     chains, num_draws = tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]
     some = max(1, min(num_draws, AT_ONCE // (chains * target.num_data)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import abc
 import sys
 import time
-from typing import Self
+from typing import IO, Self, cast
 
 import numpy as np
 
+from orthodrome.core.streams import Forgiving
 from orthodrome.core.types import Info
 
 REFRESH = 0.25
@@ -119,7 +120,7 @@ class Lines(Meter):
     interval = FIRST_LINE
 
     def say(self, text: str) -> None:
-        print(time.strftime("%Y-%m-%d %H:%M:%S"), text, file=sys.stderr, flush=True)
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), text, file=Forgiving(sys.stderr), flush=True)
 
     def show(self) -> None:
         if self.began is not None:
@@ -132,14 +133,17 @@ class Bar(Meter):
 
     def __enter__(self) -> Self:
         import rich.progress
+        from rich.console import Console
         from rich.progress import BarColumn, TextColumn
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.completed}/{task.total}  {task.fields[text]}"),
+            TextColumn("{task.completed}/{task.total}  {task.fields[text]}", markup=False),
         )
-        self.bar = rich.progress.Progress(*columns, auto_refresh=False)
+        # on the error stream, which is the terminal: the output may go into a file
+        screen = Console(file=cast(IO[str], Forgiving(sys.stderr)), highlight=False, markup=False, emoji=False)
+        self.bar = rich.progress.Progress(*columns, console=screen, auto_refresh=False)
         self.bar.start()
         return self
 
@@ -159,7 +163,7 @@ class Bar(Meter):
 
 def new_progress(wanted: bool) -> Progress:
     """Return what suits the place where this runs: a bar, lines of a log, or nothing if none is wanted."""
-    if not wanted:
+    if not wanted or sys.stderr is None or sys.stderr.closed:
         return Silent()
     return Bar() if sys.stderr.isatty() or in_notebook() else Lines()
 

@@ -23,7 +23,7 @@ from orthodrome import doors
 from orthodrome.errors import Diverged, OrthodromeWarning
 from orthodrome.run import parallel
 from orthodrome.run.conduct import Conductor, Draws
-from orthodrome.run.extras import add_groups
+from orthodrome.run.extras import add_groups, check_pointwise
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.progress import Progress, new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
@@ -80,11 +80,16 @@ def sample(
     """
     doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
+    doors.check_interval(checkpoint_every)
+    if log_likelihood:
+        check_pointwise(doors.density_of(sampler))
     numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
     plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
     with new_progress(progress) as bar, Interruption() as interruption, contextlib.ExitStack() as locks:
         mesh = spread_chains(sampler, num_chains, mesh, bar)
         setup = set_up(sampler, start, plan, mesh)
+        shapes = {name: leaf.shape[1:] for name, leaf in draws.named_leaves(setup.positions).items()}
+        draws.check_labels(shapes, dims, coords)
         if checkpoint is not None:
             doors.check_resumable(setup.sampler)
         held = open_draws(checkpoint, store, dims, coords, locks)
@@ -123,7 +128,9 @@ def open_draws(
     owner = open_folder(Path(checkpoint), locks).identity if checkpoint is not None else ""
     fresh = checkpoint is None or read_commit(Path(checkpoint)) is None
     marker = make_room(path, locks, owner) if fresh else open_again(path, locks)
-    return DiskDraws(path, dims, coords, lazy=store is not None, identity=marker.identity)
+    held = DiskDraws(path, dims, coords, lazy=store is not None, identity=marker.identity)
+    locks.callback(held.writer.close)  # before the locks are given back: the next run must find nobody writing
+    return held
 
 
 def open_checkpoint(

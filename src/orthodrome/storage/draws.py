@@ -75,9 +75,35 @@ def dataset(
 def axis_labels(dim: str, size: int, coords: Coords) -> Any:
     """The labels of an axis: the user's, or 0, 1, ..."""
     given = (coords or {}).get(dim)
-    if given is not None and len(given) != size:
-        raise BadInput(f"coords[{dim!r}] has {len(given)} labels, but the axis has length {size}")
-    return np.arange(size) if given is None else np.asarray(given)
+    if given is None:
+        return np.arange(size)
+    labels = np.asarray(given)
+    if labels.ndim != 1 or labels.dtype.kind not in "biufUMm":
+        raise BadInput(f"coords[{dim!r}] must be a list of numbers, of strings or of dates, not {type(given).__name__}")
+    if len(labels) != size:
+        raise BadInput(f"coords[{dim!r}] has {len(labels)} labels, but the axis has length {size}")
+    return labels
+
+
+def check_labels(shapes: Mapping[str, tuple[int, ...]], dims: Dims, coords: Coords) -> None:
+    """Raise if the names and labels do not fit the parameters, before anything is drawn.
+
+    shapes: name -> the shape of one draw of a parameter
+    """
+    for what, given in (("dims", dims), ("coords", coords)):
+        if given is not None and not isinstance(given, Mapping):
+            raise BadInput(f"{what} must be a dictionary, not {type(given).__name__}")
+    sizes: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if "/" in name:
+            raise BadInput(f"the parameter {name!r} has a '/' in its name, which separates groups of draws: rename it")
+        own = dimension_names(name, len(shape), dims)
+        if len({"chain", "draw", *own}) != len(own) + 2:
+            raise BadInput(f"dims[{name!r}] is {list(own)}: the axes need names of their own, beside chain and draw")
+        for dim, size in zip(own, shape, strict=True):
+            axis_labels(dim, size, coords)
+            if sizes.setdefault(dim, size) != size:
+                raise BadInput(f"dims: {dim!r} names axes of length {sizes[dim]} and {size}; give them two names")
 
 
 def tree_of(phases: Iterable[Arrays], dims: Dims, coords: Coords, attrs: Mapping[str, Any]) -> xarray.DataTree:

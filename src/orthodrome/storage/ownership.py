@@ -40,7 +40,7 @@ class Marker(NamedTuple):
 def claim(folder: Path, kind: str, locks: contextlib.ExitStack, owner: str = "") -> Marker:
     """Lock a folder of ours and return its marker; a folder that is empty or does not exist becomes ours.
 
-    kind: "checkpoint" or "store"; locks: what holds the lock until the run ends
+    kind: "checkpoint", "store" or "fit"; locks: what holds the lock until the run ends
     """
     try:
         refuse_foreign(folder, kind)
@@ -114,7 +114,7 @@ def _earlier_version(folder: Path) -> str | None:
         attributes = _json(folder / "zarr.json")["attributes"]
         if "orthodrome_unfinished" in attributes:
             return str(attributes.get("inference_library_version", "0.1.0"))
-    return None
+    return "0.1.0" if (folder / "job.json").is_file() and (folder / "corpus.npz").is_file() else None
 
 
 def _json(path: Path) -> Any:

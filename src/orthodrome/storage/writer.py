@@ -37,6 +37,10 @@ class Writer:
         files.settle(self.folders)
         self.folders.clear()
 
+    def close(self) -> None:
+        """End the thread: what it has begun is written, what waits is dropped. Nothing is written after this."""
+        self.thread.shutdown(wait=True, cancel_futures=True)
+
     def _wait(self, most: int) -> None:
         """Until at most so many files wait; and hear of those that are done."""
         while self.waiting and (len(self.waiting) > most or self.waiting[0].done()):

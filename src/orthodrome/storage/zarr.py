@@ -25,6 +25,7 @@ import numpy as np
 from orthodrome.errors import CheckpointError, OrthodromeError
 from orthodrome.storage import checksums, files, ownership
 from orthodrome.storage.draws import Arrays, Coords, Dims, axis_labels, dimension_names, tree_of
+from orthodrome.storage.listing import verify_list, write_list
 from orthodrome.storage.memory import MemoryDraws
 from orthodrome.storage.writer import Writer, write_failure
 
@@ -175,8 +176,7 @@ class DiskDraws:
         }
         names = data_files(self.path)
         files.settle([self.path / name for name in names if name not in known])
-        found = {name: known[name] if name in known else checksums.of_file(self.path / name) for name in names}
-        files.write_json(self.path / CHECKSUMS, checksums.sealed({"files": found}))
+        write_list(self.path, CHECKSUMS, names, known)
 
     def tree(self) -> xarray.DataTree:
         """The draws as ArviZ reads them, from the disk when asked (or now, if not `lazy`)."""
@@ -326,14 +326,7 @@ def read_draws(path: str | Path) -> xarray.DataTree:
 
 def verify_files(path: Path) -> None:
     """Raise unless every file of a finished store is there, as it was written."""
-    listed = checksums.read_sealed(path / CHECKSUMS, "restore it")["files"]
-    for name, stated in listed.items():
-        try:
-            found = checksums.of_file(path / name)
-        except OSError as error:
-            raise CheckpointError(_damaged_text(path / name, "it", error.strerror or str(error))) from error
-        if found != stated:
-            raise CheckpointError(_damaged_text(path / name, "it"))
+    listed = verify_list(path, CHECKSUMS, "restore it, or start again in a new folder")
     if strangers := [name for name in data_files(path) if name not in listed]:
         raise CheckpointError(f"{path / strangers[0]} was not written by the run in {path}: move it away")
 

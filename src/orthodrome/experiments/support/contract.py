@@ -29,6 +29,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from orthodrome.core.display import for_csv
 from orthodrome.errors import BadInput
 from orthodrome.experiments.support.registry import EXPERIMENTS
 
@@ -74,7 +75,7 @@ class Context:
         with open(self.folder / f"{stem}.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows({key: for_csv(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows)
 
 
 def load(name: str) -> ModuleType:

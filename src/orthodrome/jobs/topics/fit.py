@@ -7,50 +7,77 @@ numbers.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orthodrome.errors import BadInput
+from orthodrome.core.display import shown
+from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.jobs.topics import folder as place
 from orthodrome.jobs.topics import show as screen
 from orthodrome.jobs.topics.inputs import TopicCorpus, load_documents, read_documents, save_documents
-from orthodrome.jobs.topics.job import Job, load_job, make_folder, refuse_occupied, save_job
-from orthodrome.jobs.topics.model import learn
+from orthodrome.jobs.topics.job import Job, check_job, load_job, save_job
+from orthodrome.jobs.topics.model import check_model, learn
 from orthodrome.jobs.topics.outputs import write_figures, write_tables
 from orthodrome.jobs.topics.result import Result, load_result, save_result
+from orthodrome.storage import ownership
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def fit(job: Job, folder: Path, console: Console, progress: bool = True) -> Result:
+def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: str = "") -> Result:
     """A new fit in a new folder."""
-    refuse_occupied(folder)
+    check_job(job)
+    check_model(job)
+    place.refuse_occupied(folder)
     documents = read_documents(job)
-    make_folder(folder)
-    save_documents(documents, folder)
-    save_job(job, folder)
+    with contextlib.ExitStack() as locks:
+        place.begin(folder, locks, owner)
+        with writing(folder):
+            save_documents(documents, folder)
+            save_job(job, folder)
+            place.seal_inputs(folder)
+        announce(job, documents, folder, console)
+        return finish(job, documents, folder, console, progress)
+
+
+def announce(job: Job, documents: TopicCorpus, folder: Path, console: Console) -> None:
+    """Say what is fitted, and how to go on with it."""
     training, words = int(documents.training.sum()), documents.vectors.shape[1]
     console.print(
         f"{training:,} documents to learn from, {len(documents.names) - training:,} held out, {words:,} words; "
         f"{job.num_topics} topics by {job.method}"
     )
-    console.print(f"if this is stopped, go on with: orthodrome topics resume {folder}", style="dim")
-    return finish(job, documents, folder, console, progress)
+    console.print(f"if this is stopped, go on with: orthodrome topics resume {shown(str(folder))}", style="dim")
 
 
 def resume(folder: Path, console: Console, progress: bool = True) -> Result:
     """The rest of a fit."""
-    return finish(load_job(folder), load_documents(folder), folder, console, progress)
+    require_fit(folder)
+    with contextlib.ExitStack() as locks:
+        place.go_on(folder, locks)
+        return finish(load_job(folder), load_documents(folder), folder, console, progress)
+
+
+def require_fit(folder: Path) -> None:
+    """Raise if the folder holds no fit of this version."""
+    if not (folder / "job.json").is_file():
+        load_job(folder)
+    ownership.refuse_foreign(folder, "fit")
 
 
 def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, progress: bool) -> Result:
     """Draw what is not drawn yet; write and show."""
     result = learn(job, documents, folder / "state", progress)
-    write_tables(result, documents, folder, job.num_top_words)
-    figures = write_figures(result, documents, folder / "figures", job.seed)
-    save_result(result, folder)  # last: a folder with a result is finished
+    with writing(folder):
+        place.reopen(folder)
+        write_tables(result, documents, folder, job.num_top_words)
+        figures = write_figures(result, documents, folder / "figures", job.seed)
+        save_result(result, folder)
+        place.seal_results(folder)  # last: a folder with a result is finished
+    copy_out(folder, {"topic-keys.txt": job.output_topic_keys, "doc-topics.txt": job.output_doc_topics})
     screen.show_topics(result, documents.vocabulary, job.num_top_words, console)
     screen.show_numbers(result, console)
     screen.show_places(folder, figures, console)
@@ -59,7 +86,8 @@ def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, pro
 
 def show(folder: Path, console: Console, num_words: int, word: str | None) -> None:
     """A finished fit, or one word of it."""
-    load_job(folder)
+    require_fit(folder)
+    place.verify(folder)
     result, documents = load_result(folder), load_documents(folder)
     if word is not None:
         return screen.show_word(result, documents.vocabulary, word, console)
@@ -67,11 +95,26 @@ def show(folder: Path, console: Console, num_words: int, word: str | None) -> No
     screen.show_numbers(result, console)
 
 
-def copy_out(folder: Path, wanted: Mapping[str, Path | None]) -> None:
-    """Copies of files of the folder, where they were asked for."""
+def copy_out(folder: Path, wanted: dict[str, str | None]) -> None:
+    """Copies of files of the folder, where they were asked for; a file that says something else is left alone."""
     for name, path in wanted.items():
-        if path is not None:
-            try:
-                shutil.copyfile(folder / name, path)
-            except OSError as error:
-                raise BadInput(f"cannot write {path}: {error.strerror}; {folder / name} has the same") from error
+        content = (folder / name).read_bytes()
+        if path is None or (Path(path).is_file() and Path(path).read_bytes() == content):
+            continue
+        try:
+            with open(path, "xb") as file:
+                file.write(content)
+        except OSError as error:
+            raise BadInput(f"cannot write {path}: {error.strerror}; {folder / name} has the same") from error
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Say in one line that the folder cannot be written, and how to go on."""
+    try:
+        yield
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot write {error.filename or folder}: {error.strerror or error}; what was drawn is kept: make room "
+            f"(or the folder writable) and go on with `orthodrome topics resume {folder}`"
+        ) from error

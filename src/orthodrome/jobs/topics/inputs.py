@@ -39,14 +39,20 @@ def read_documents(job: Job) -> TopicCorpus:
     else:
         vectors = directions(corpus, job)
     check_size(vectors, job)
-    return TopicCorpus(vectors, split(vectors.shape[0], job), corpus.vocabulary, corpus.names)
+    words, names = (tuple(map(one_line, texts)) for texts in (corpus.vocabulary, corpus.names))
+    return TopicCorpus(vectors, split(vectors.shape[0], job), words, names)
+
+
+def one_line(text: str) -> str:
+    """A word or name without tabs and line breaks, which the tables put between columns and lines."""
+    return " ".join(text.split())
 
 
 def read(job: Job) -> Corpus:
     """The built-in corpus, or a file or folder."""
     if job.input == BUILT_IN:
         return python_docstrings()
-    return read_corpus(job.input, job.format, job.vocabulary, job.encoding)
+    return read_corpus(job.input, job.format, job.vocabulary, job.encoding, job.text_column)
 
 
 def least(frequency: float) -> float | int:
@@ -62,7 +68,7 @@ def most(frequency: float) -> float | int:
 def is_counted(corpus: Corpus) -> bool:
     """Whether the entries are whole numbers, none below zero."""
     data = corpus.counts.data
-    return data.dtype.kind in "iu" or bool(np.all(data == np.floor(data)) and np.all(data >= 0))
+    return bool(np.all(data >= 0) and (data.dtype.kind in "iu" or np.all(data == np.floor(data))))
 
 
 def directions(corpus: Corpus, job: Job) -> scipy.sparse.csr_array:
@@ -109,8 +115,7 @@ def save_documents(documents: TopicCorpus, folder: Path) -> None:
         folder / "corpus.npz", {**arrays, "shape": np.array(vectors.shape), "training": documents.training}
     )
     for name, lines in {"vocabulary": documents.vocabulary, "documents": documents.names}.items():
-        text = "".join(" ".join(line.split()) + "\n" for line in lines)
-        files.write_bytes(folder / f"{name}.txt", text.encode())
+        files.write_bytes(folder / f"{name}.txt", "".join(line + "\n" for line in lines).encode("utf-8"))
 
 
 def load_documents(folder: Path) -> TopicCorpus:
@@ -118,7 +123,7 @@ def load_documents(folder: Path) -> TopicCorpus:
     try:
         arrays = files.read_arrays(folder / "corpus.npz")
         vocabulary, names = (
-            tuple((folder / f"{name}.txt").read_text().splitlines()) for name in ("vocabulary", "documents")
+            tuple((folder / f"{name}.txt").read_text("utf-8").splitlines()) for name in ("vocabulary", "documents")
         )
         parts = arrays["data"], arrays["indices"], arrays["indptr"]
         vectors = scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"]))

@@ -10,12 +10,11 @@ folder/state/            the checkpoint of the run, and its draws
 from __future__ import annotations
 
 import dataclasses
-import json
+import math
 from pathlib import Path
-from typing import Any
 
 from orthodrome.errors import BadInput, CheckpointError
-from orthodrome.storage import files
+from orthodrome.storage import checksums, files
 
 BUILT_IN = "docstrings"
 
@@ -33,6 +32,7 @@ class Job:
     format: str | None = None
     vocabulary: str | None = None
     encoding: str = "utf-8"
+    text_column: str | None = None
     min_df: float = 5
     max_df: float = 0.15
     max_words: int | None = None
@@ -52,6 +52,25 @@ class Job:
     num_top_words: int = 10
     seed: int = 0
     checkpoint_every: float = 5.0
+    output_topic_keys: str | None = None
+    output_doc_topics: str | None = None
+
+
+def check_job(job: Job) -> None:
+    """Raise if a setting cannot be right, before anything is read or written."""
+    for field in dataclasses.fields(job):
+        value = getattr(job, field.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(f"{field.name} is {value}; it must be a finite number")
+    if not 0 <= job.seed < 2**32:
+        raise BadInput(f"the seed is {job.seed}; it must be from 0 to 4294967295")
+    if job.output_topic_keys is not None and job.output_topic_keys == job.output_doc_topics:
+        raise BadInput(f"--output-topic-keys and --output-doc-topics are both {job.output_doc_topics}")
+    for path in (job.output_topic_keys, job.output_doc_topics):
+        if path is not None and Path(path).exists():
+            raise BadInput(f"{path} exists already, and is not overwritten; choose another path, or remove it")
+        if path is not None and not Path(path).parent.is_dir():
+            raise BadInput(f"cannot write {path}: there is no folder {Path(path).parent}")
 
 
 def each_topic(prior: float | None, total: float | None, num_topics: int) -> float | None:
@@ -64,8 +83,8 @@ def each_topic(prior: float | None, total: float | None, num_topics: int) -> flo
 
 
 def save_job(job: Job, folder: Path) -> None:
-    """Write the settings; after this the folder can be resumed."""
-    files.write_json(folder / "job.json", dataclasses.asdict(job))
+    """Write the settings."""
+    files.write_json(folder / "job.json", checksums.sealed(dataclasses.asdict(job)))
 
 
 def load_job(folder: Path) -> Job:
@@ -73,23 +92,8 @@ def load_job(folder: Path) -> Job:
     path = folder / "job.json"
     if not path.is_file():
         raise BadInput(f"{folder} holds no fit: there is no {path}; make one with `orthodrome topics fit --output DIR`")
+    content = checksums.read_sealed(path, "restore it, or fit again in a new folder")
     try:
-        content: dict[str, Any] = json.loads(path.read_text())
         return Job(**content)
-    except (ValueError, TypeError, OSError) as error:
-        raise CheckpointError(f"{path} cannot be read ({error}): restore it, or fit again in a new folder") from error
-
-
-def refuse_occupied(folder: Path) -> None:
-    """A fit needs a new folder, or an empty one; said before anything is read."""
-    if folder.is_dir() and any(folder.iterdir()):
-        hint = "go on with `orthodrome topics resume`, or choose" if (folder / "job.json").exists() else "choose"
-        raise BadInput(f"{folder} is not empty; {hint} another --output")
-
-
-def make_folder(folder: Path) -> None:
-    """The folder, made if it is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"cannot write to {folder}: {error.strerror}; choose another --output") from error
+    except TypeError as error:
+        raise CheckpointError(f"{path} is of another version ({error}): fit again in a new folder") from error

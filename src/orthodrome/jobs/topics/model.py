@@ -18,6 +18,7 @@ from orthodrome.jobs.topics.job import Job
 from orthodrome.jobs.topics.result import Result, Traces
 from orthodrome.models.sam import SAM
 from orthodrome.models.sam.chains import all_topics, history
+from orthodrome.models.sam.settings import check_settings
 
 WARMUP = 0.6
 
@@ -36,6 +37,11 @@ def new_model(job: Job, progress: bool) -> SAM:
     given = {name: getattr(job, name) for name in open_ if getattr(job, name) is not None}
     settings: dict[str, Any] = {**schedule(job), **given, "random_state": job.seed, "n_jobs": job.num_threads}
     return SAM(job.num_topics, method=job.method, progress=progress, **settings)
+
+
+def check_model(job: Job) -> None:
+    """Raise if the settings of the model cannot be right."""
+    check_settings(new_model(job, progress=False))
 
 
 def learn(job: Job, documents: TopicCorpus, state: Path, progress: bool) -> Result:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from orthodrome.core.display import for_csv
 from orthodrome.jobs.topics.inputs import TopicCorpus
 from orthodrome.jobs.topics.result import Result
 
@@ -60,8 +61,9 @@ def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_wo
         for topic in range(len(result.mean)):
             for side, words in {"top": result.top(topic, num_words), "bottom": result.bottom(topic, num_words)}.items():
                 mean, spread = result.mean[topic, words], result.spread[topic, words]
-                rows = zip(words, mean, spread, strict=True)
-                writer.writerows([topic, side, vocabulary[word], f"{m:.5f}", f"{s:.5f}"] for word, m, s in rows)
+                names = [for_csv(vocabulary[word]) for word in words]
+                rows = zip(names, mean, spread, strict=True)
+                writer.writerows([topic, side, name, f"{m:.5f}", f"{s:.5f}"] for name, m, s in rows)
 
 
 def write_figures(result: Result, documents: TopicCorpus, folder: Path, seed: int) -> list[Path]:

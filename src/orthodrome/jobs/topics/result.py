@@ -66,7 +66,7 @@ def load_result(folder: Path) -> Result:
     """What `save_result` wrote."""
     try:
         arrays = files.read_arrays(folder / "result.npz")
-        numbers = json.loads((folder / "summary.json").read_text())
+        numbers = json.loads((folder / "summary.json").read_text("utf-8"))
     except FileNotFoundError:
         raise CheckpointError(
             f"the fit in {folder} is not finished; go on with `orthodrome topics resume {folder}`"

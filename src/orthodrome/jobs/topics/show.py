@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orthodrome.core.display import short, shown
 from orthodrome.errors import BadInput
 from orthodrome.jobs.topics.result import Result
 
@@ -20,13 +21,19 @@ NUM_BOTTOM = 4
 def show_topics(result: Result, vocabulary: tuple[str, ...], num_words: int, console: Console) -> None:
     """A line per topic, the largest first."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("topic", "share", "top words", "bottom words", box=None, pad_edge=False)
     for topic in result.order:
-        top = " ".join(vocabulary[word] for word in result.top(topic, num_words))
-        bottom = " ".join(vocabulary[word] for word in result.bottom(topic, NUM_BOTTOM))
-        table.add_row(str(topic), f"{result.share[topic]:.1%}", f"[bold]{top}[/bold]", f"[dim]{bottom}[/dim]")
+        top = Text(words(vocabulary, result.top(topic, num_words)), style="bold")
+        bottom = Text(words(vocabulary, result.bottom(topic, NUM_BOTTOM)), style="dim")
+        table.add_row(str(topic), f"{result.share[topic]:.1%}", top, bottom)
     console.print(table)
+
+
+def words(vocabulary: tuple[str, ...], columns: np.ndarray) -> str:
+    """Some words in one line, each as a terminal may show it."""
+    return " ".join(short(vocabulary[column]) for column in columns)
 
 
 def show_numbers(result: Result, console: Console) -> None:
@@ -37,12 +44,13 @@ def show_numbers(result: Result, console: Console) -> None:
 def show_word(result: Result, vocabulary: tuple[str, ...], word: str, console: Console) -> None:
     """The topics that a word speaks for and against."""
     from rich.table import Table
+    from rich.text import Text
 
     column = find_word(vocabulary, word)
     table = Table("topic", f"coordinate of {word!r}", "top words", box=None, pad_edge=False)
     for topic in np.argsort(-result.mean[:, column], kind="stable"):
         mean, spread = result.mean[topic, column], result.spread[topic, column]
-        top = " ".join(vocabulary[other] for other in result.top(topic, 6))
+        top = Text(words(vocabulary, result.top(topic, 6)))
         table.add_row(str(topic), f"{mean:+.4f} ± {spread:.4f}", top)
     console.print(table)
 
@@ -59,5 +67,6 @@ def find_word(vocabulary: tuple[str, ...], word: str) -> int:
 def show_places(folder: Path, figures: list[Path], console: Console) -> None:
     """Where everything is."""
     names = ", ".join(path.name for path in figures)
-    console.print(f"figures: {folder}/figures/ ({names})", soft_wrap=True)
-    console.print(f"draws, state, topic keys and document topics: {folder}/", soft_wrap=True)
+    place = shown(str(folder))
+    console.print(f"figures: {place}/figures/ ({names})", soft_wrap=True)
+    console.print(f"draws, state, topic keys and document topics: {place}/", soft_wrap=True)

@@ -12,6 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
+from orthodrome.corpora.checked import check_matrix
 from orthodrome.errors import BadInput
 
 TOLERANCE = 1e-3
@@ -58,6 +59,7 @@ class DocumentVectors:
 def read_documents(x: Any, rows: str, dtype: np.dtype) -> DocumentVectors:
     """The table as unit rows: as they are (`unit`), divided by their length (`normalize`), or tf-idf of counts."""
     table = scipy.sparse.csr_matrix(x, dtype=np.float64, copy=rows != "unit")
+    check_matrix(table, "X")
     table.sum_duplicates()
     if rows == "counts":
         table = inverse_frequency(table)

@@ -1,0 +1,106 @@
+"""The folder of a fit: made by one fit, written by one process at a time, and never on top of anything else.
+
+folder/_orthodrome/marker.json    that the folder is ours; a demonstration says that it is one
+folder/_orthodrome/inputs.json    checksums of the settings and documents, from which `resume` goes on
+folder/_orthodrome/results.json   checksums of what was found, written last: a folder with it is finished
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.storage import ownership
+from orthodrome.storage.listing import verify_list, write_list
+
+INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.json"
+INPUT_FILES = ("job.json", "corpus.npz", "vocabulary.txt", "documents.txt")
+RESULT_FILES = ("result.npz", "summary.json")
+ADVICE = "restore it, or fit again in a new folder"
+DEMONSTRATION = "demonstration"
+OURS = re.compile(
+    r"((job|summary)\.json|(corpus|result)\.npz|(vocabulary|documents|topic-keys|bottom-words|doc-topics|doc-topics-sd)"
+    r"\.txt|topics\.csv|figures/(topics|map|trace)\.(png|svg)|state/(_orthodrome/(marker\.json|lock)|commit\.json|"
+    r"settings\.json|state-\d+\.npz|draws/\d+\.npy|draws\.zarr/.+))(\.part)?"
+)
+"""The names of the files of a fit."""
+
+
+def refuse_occupied(folder: Path) -> None:
+    """Raise unless the folder is new or empty; said before anything is read."""
+    try:
+        occupied = folder.is_dir() and any(folder.iterdir()) and not cut_off(folder)
+    except OSError as error:
+        raise BadInput(f"cannot write to {folder}: {error.strerror}; choose another --output") from error
+    if occupied:
+        hint = "go on with `orthodrome topics resume`, or choose" if (folder / "job.json").exists() else "choose"
+        raise BadInput(f"{folder} is not empty; {hint} another --output")
+
+
+def cut_off(folder: Path) -> bool:
+    """Whether a kill left the folder before its inputs were whole: nothing was drawn yet."""
+    return (folder / ownership.PLACE).is_dir() and not (folder / INPUTS).exists()
+
+
+def begin(folder: Path, locks: contextlib.ExitStack, owner: str = "") -> None:
+    """Make the folder and lock it until the fit ends; what a kill left of its inputs is removed."""
+    try:
+        ownership.claim(folder, "fit", locks, owner)
+        ownership.clear(folder, OURS)
+    except CheckpointError as error:
+        raise BadInput(f"{error} (--output)") from error
+
+
+def go_on(folder: Path, locks: contextlib.ExitStack) -> None:
+    """Lock the folder of a fit that goes on, whose settings and documents must be those that were saved."""
+    ownership.claim(folder, "fit", locks)
+    verify_list(folder, INPUTS, ADVICE)
+
+
+def seal_inputs(folder: Path) -> None:
+    """Vouch for the settings and documents; after this the folder can be resumed."""
+    write_list(folder, INPUTS, INPUT_FILES)
+
+
+def reopen(folder: Path) -> None:
+    """Mark the fit as unfinished before its results are written, or written again."""
+    (folder / RESULTS).unlink(missing_ok=True)
+
+
+def seal_results(folder: Path) -> None:
+    """Vouch for what was found: the fit is finished."""
+    write_list(folder, RESULTS, RESULT_FILES)
+
+
+def unfinished(folder: Path) -> bool:
+    """Whether a fit was begun in the folder and has no whole result."""
+    found = all((folder / name).exists() for name in (RESULTS, *RESULT_FILES))
+    return (folder / INPUTS).exists() and not found
+
+
+def verify(folder: Path) -> None:
+    """Raise unless the inputs, and the results of a finished fit, are those that were written."""
+    ownership.read_marker(folder, "fit")
+    verify_list(folder, INPUTS, ADVICE)
+    if (folder / RESULTS).exists():
+        verify_list(folder, RESULTS, ADVICE)
+
+
+def clear_demonstration(folder: Path) -> None:
+    """Remove an earlier demonstration, and nothing else: no other fit, and nothing that lies in its folder."""
+    if not (folder / ownership.PLACE).is_dir():
+        return refuse_occupied_by_other(folder)
+    with contextlib.ExitStack() as locks:
+        if ownership.claim(folder, "fit", locks).owner != DEMONSTRATION:
+            refuse_occupied_by_other(folder)
+        ownership.clear(folder, OURS)
+        for name in (INPUTS, RESULTS):
+            (folder / name).unlink(missing_ok=True)
+
+
+def refuse_occupied_by_other(folder: Path) -> None:
+    """Raise if the folder holds anything."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise BadInput(f"{folder} holds something else than a demonstration, and is left alone; choose another --out")
