@@ -16,7 +16,7 @@ from orthodrome.core.display import for_csv, for_figure, shown
 from orthodrome.core.streams import Forgiving
 from orthodrome.run import progress
 
-SOURCE = Path(terminal.__file__).parents[1]
+SOURCE = Path(terminal.__file__).parents[2]
 COMMAND = f"{sys.executable} -m orthodrome"
 
 
@@ -35,7 +35,7 @@ def test_a_pipe_that_is_closed_early(words: str) -> None:
 
 WORK = """
 import sys
-from orthodrome.terminal import console
+from orthodrome.cli.terminal import console
 screen = console()
 for line in range(5_000):
     screen.print("a line of text", line)
