@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from orthodrome.densities import VonMisesFisher as VonMisesFisher
     from orthodrome.diagnostics import diagnose as diagnose
     from orthodrome.diagnostics import summary as summary
+    from orthodrome.diagnostics.alignment import align as align
     from orthodrome.diagnostics.evidence import log_evidence as log_evidence
     from orthodrome.errors import BadInput as BadInput
     from orthodrome.errors import CheckpointError as CheckpointError
@@ -90,6 +91,8 @@ if TYPE_CHECKING:
     from orthodrome.metrics import ProbedDivergence as ProbedDivergence
     from orthodrome.models.comparison import PairedComparison as PairedComparison
     from orthodrome.models.directional import Directional as Directional
+    from orthodrome.models.directional.uniformity import bingham_test as bingham_test
+    from orthodrome.models.directional.uniformity import rayleigh_test as rayleigh_test
     from orthodrome.models.network import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.sam import SAM as SAM
     from orthodrome.recipe import Euler as Euler
@@ -168,6 +171,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "models.comparison": "PairedComparison",
         "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",
+        "models.directional.uniformity": "rayleigh_test bingham_test",
     },
     "corpora": {
         "corpora": "Corpus read_corpus python_docstrings wikipedia_set tfidf batches weigh_texts",
@@ -181,6 +185,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "diagnostics": {
         "diagnostics": "summary diagnose",
         "diagnostics.evidence": "log_evidence",
+        "diagnostics.alignment": "align",
     },
     "errors": {
         "errors": "OrthodromeError BadInput NotOnManifold Unsupported CheckpointError Diverged OrthodromeWarning",

@@ -24,7 +24,9 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from scipy.stats import chi2
 
+from orthodrome.core import programs
 from orthodrome.core.coordinates import coordinate_names
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
 
@@ -79,6 +81,7 @@ def simulation_based_calibration(
         raise BadInput(
             f"{num_draws} draws give {num_draws + 1} ranks, which {num_bins} bins cannot share; take 63 and 16"
         )
+    programs.remember(draw_prior, draw_data, make_sampler, num_draws, thin, num_warmup, num_simulations)
     settings = (draw_prior, draw_data, make_sampler, num_draws, thin, num_warmup)
     ranks = np.asarray(_ranks(jax.random.split(jax.random.key(seed), num_simulations), *settings))
     names = coordinate_names(jax.eval_shape(draw_prior, jax.random.key(0)))
@@ -90,6 +93,7 @@ def simulation_based_calibration(
     return CalibrationReport(ok, ranks, counts, p_values, num_draws, level)
 
 
+@keeps_programs
 @partial(jax.jit, static_argnums=(1, 2, 3, 4, 5, 6))
 def _ranks(
     keys: Array, draw_prior: Any, draw_data: Any, make_sampler: Any, num_draws: int, thin: int, num_warmup: int

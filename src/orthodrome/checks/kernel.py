@@ -10,6 +10,9 @@ is standard normal. No burn-in, no mixing assumption, no tolerance. With exact `
 replaced by them. A bias of threshold + 2 standard errors is found with probability 98 %: the smallest bias that the
 test detects, reported in standard deviations of the functional. A chain that hardly moves in `num_steps` hides a
 bias: the report says how far the chains got.
+
+A functional that is constant under the law (a pinned coordinate, the last weight of two that are fixed) must stay where
+it is, to rounding: it has no standard error, and its z is 0 if it does and infinite if it does not.
 """
 
 from __future__ import annotations
@@ -26,10 +29,16 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from scipy.stats import norm
 
+from orthodrome.core import programs, trees
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
+from orthodrome.manifolds.product import per_leaf
 
 Functionals = Callable[[Tree], Array]
+TUNED = ("step_size", "num_steps", "friction", "ladder")
+ROUNDING = 1e3
+"""So many units in the last place may a constant functional move."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +50,7 @@ class KernelReport:
     smallest_bias: the bias that would be found with probability 98 %, in standard deviations
     moved: one minus the correlation of start and end, per functional: 0 for a chain that stood still, 1 for one
         that forgot
+    constant: which functionals are constant under the law; they have no standard deviation, and their bias is absolute
     """
 
     ok: bool
@@ -51,6 +61,7 @@ class KernelReport:
     threshold: float
     num_chains: int
     num_steps: int
+    constant: np.ndarray
 
     @property
     def worst(self) -> int:
@@ -60,11 +71,17 @@ class KernelReport:
     def __str__(self) -> str:
         i = self.worst
         verdict = "keeps the law" if self.ok else "does NOT keep the law"
+        if self.constant.all() or self.constant[i]:
+            left = f"functional {i}, constant under the law, moved by {self.bias[i]:+.2g}"
+            stayed = f"all {self.z.size} functionals are constant under the law and stayed where they were"
+            return f"the kernel {verdict}: {stayed if self.ok else left}"
+        varying = ~self.constant
+        constant = f"; {self.constant.sum()} constant functionals stayed" if self.constant.any() else ""
         return (
             f"the kernel {verdict}: {self.num_chains} chains of {self.num_steps} steps, {self.z.size} functionals, the "
             f"worst is number {i} with z = {self.z[i]:.1f} (threshold {self.threshold:.1f}), a bias of "
-            f"{self.bias[i]:+.3f} sd; a bias of {self.smallest_bias.max():.3f} sd would have been found; "
-            f"the chains moved by {self.moved.min():.2f} to {self.moved.max():.2f}"
+            f"{self.bias[i]:+.3f} sd; a bias of {self.smallest_bias[varying].max():.3f} sd would have been found; "
+            f"the chains moved by {self.moved[varying].min():.2f} to {self.moved[varying].max():.2f}{constant}"
         )
 
 
@@ -86,29 +103,71 @@ def check_kernel(
     level: the probability of a false alarm, shared among the functionals
     """
     exact_draws = jax.tree.map(jnp.asarray, exact_draws)
+    _check_sampler(sampler, exact_draws, num_steps)
     lengths = {leaf.shape[:1] for leaf in jax.tree.leaves(exact_draws)}
     if len(lengths) != 1 or lengths == {()} or min(lengths)[0] < 100:
         raise BadInput(
             f"`exact_draws` needs at least 100 draws along the first axis of every leaf; the lengths are {lengths}"
         )
     values = functionals or coordinates_and_squares
+    programs.remember(sampler, values, exact_draws, num_steps)
     start, later, last = map(_read, _run(sampler, values, exact_draws, jax.random.key(seed), num_steps))
     if not np.isfinite(later).all():
         raise BadInput("the chains left the numbers (a functional is not finite): the step size may be far too large")
-    change = later - (start if means is None else np.asarray(means, float))
-    sd, error = start.std(axis=0), change.std(axis=0) / np.sqrt(len(change))
-    z = change.mean(axis=0) / np.maximum(error, np.finfo(float).tiny)
-    threshold = float(norm.isf(level / 2 / z.size))
+    change = later - (start if means is None else _check_means(means, start.shape[1]))
+    rounding = ROUNDING * float(jnp.finfo(trees.real_dtype(exact_draws)).eps) * np.maximum(1, np.abs(start).max(axis=0))
+    constant = start.std(axis=0) <= rounding
+    sd = np.where(constant, 1, start.std(axis=0))
+    error = np.where(constant, rounding, change.std(axis=0) / np.sqrt(len(change)))
+    off = change[np.abs(change).argmax(axis=0), np.arange(change.shape[1])]
+    bias = np.where(constant, np.where(np.abs(off) > rounding, off, 0), change.mean(axis=0))
+    z = np.where(constant, np.where(bias == 0, 0, np.copysign(np.inf, bias)), bias / np.where(error > 0, error, 1))
+    threshold = float(norm.isf(level / 2 / max(1, int((~constant).sum()))))
     return KernelReport(
         ok=bool(np.all(np.abs(z) < threshold)),
         z=z,
-        bias=change.mean(axis=0) / sd,
+        bias=bias / sd,
         smallest_bias=(threshold + 2) * error / sd,
         moved=1 - _correlation(start, last),
         threshold=threshold,
         num_chains=len(change),
         num_steps=num_steps,
+        constant=constant,
     )
+
+
+def _check_means(means: Any, count: int) -> np.ndarray:
+    """Read the exact means of the functionals."""
+    values = np.asarray(means, float)
+    if values.shape != (count,):
+        raise BadInput(f"`means` has the shape {values.shape}, but there are {count} functionals; give one for each")
+    return values
+
+
+def _check_sampler(sampler: Any, draws: Tree, num_steps: int) -> None:
+    """Refuse what cannot step: something left to tune, a sampler that is not compiled, draws of another tree."""
+    if num_steps < 2:
+        raise BadInput(f"num_steps is {num_steps}; the second half of a chain needs at least 2")
+    if unset := _unset(sampler):
+        raise BadInput(
+            f"{type(sampler).__name__} has no {' and no '.join(unset)}: check_kernel has no warm-up to learn it, and "
+            "a kernel that tunes itself keeps no law; set it by hand, or check what `Adapted.freeze` returns"
+        )
+    if not sampler.compiled:
+        raise BadInput(f"{type(sampler).__name__} is not compiled (`compiled = False`); check_kernel needs one that is")
+    factors = per_leaf(sampler.manifold, lambda m: 0)
+    if str(jax.tree.structure(factors)) != str(jax.tree.structure(draws)):
+        raise BadInput(
+            f"`exact_draws` is a tree {jax.tree.structure(draws)}, but the sampler's position is "
+            f"{jax.tree.structure(factors)}; give one array of draws for each leaf"
+        )
+
+
+def _unset(sampler: Any) -> list[str]:
+    """Return the settings of a sampler, or of the one it holds, that a warm-up would have to learn."""
+    names = {field.name for field in dataclasses.fields(sampler)} if dataclasses.is_dataclass(sampler) else set()
+    unset = [name for name in TUNED if name in names and getattr(sampler, name) is None]
+    return unset or (_unset(sampler.sampler) if "sampler" in names else [])
 
 
 def coordinates_and_squares(parameters: Tree) -> Array:
@@ -117,6 +176,7 @@ def coordinates_and_squares(parameters: Tree) -> Array:
     return jnp.concatenate([flat, flat**2])
 
 
+@keeps_programs
 @partial(jax.jit, static_argnames=("values", "num_steps"))
 def _run(sampler: Any, values: Functionals, draws: Tree, key: Array, num_steps: int) -> tuple[Array, Array, Array]:
     """The functionals at the start, averaged over the second half, and at the end, for every chain."""

@@ -27,7 +27,7 @@ from orthodrome.recipe.recipe import Recipe
 from orthodrome.targets import EmbeddedLaw
 
 TOLERANCE = 1e-8
-"""Of the size of the matrix, for symmetry and signs; float64 rounding is 1e-16."""
+"""Of each pair of coordinates, for symmetry and signs; float64 rounding is 1e-16."""
 DIFFERENCE = 1e-5
 """The step of the central differences, and (since their error is its square) a tolerance for Gamma of 1e-6."""
 
@@ -72,8 +72,8 @@ def check_recipe(recipe: Recipe, points: Tree, *, tolerance: float = TOLERANCE) 
         unravel = ravel_pytree(first)[1]
         look = lambda z: (*both_matrices(recipe, unravel(z)), *_corrections(recipe, unravel, z))
         d, q, gamma, differences = map(np.asarray, jax.jit(jax.vmap(look))(rows))
-    size = max(float(np.abs(d).max()), float(np.abs(q).max()), np.finfo(float).tiny)
-    problems = [*wrong_diffusion(d, tolerance * size, names), *wrong_curl(q, tolerance * size, names)]
+    problems = [*wrong_diffusion(d, tolerance, names), *wrong_curl(q, tolerance, names)]
+    size = np.maximum((np.abs(d) + np.abs(q)).max(axis=(0, 2)), np.finfo(float).tiny)  # of each coordinate's row
     sde = None if problems else check_sde(*sde_of(recipe), points)
     error, wrong = _wrong_gamma(gamma, differences, size, names)
     problems += wrong + ([str(sde)] if sde is not None and not sde.ok else [])
@@ -110,7 +110,9 @@ def _corrections(recipe: Recipe, unravel: Any, z: Array) -> tuple[Array, Array]:
     return ExactDivergence()(apply, z), jnp.sum(jax.vmap(change)(steps), axis=0)
 
 
-def _wrong_gamma(gamma: np.ndarray, differences: np.ndarray, size: float, names: list[str]) -> tuple[float, list[str]]:
+def _wrong_gamma(
+    gamma: np.ndarray, differences: np.ndarray, size: np.ndarray, names: list[str]
+) -> tuple[float, list[str]]:
     scale = np.maximum(np.abs(gamma), np.abs(differences)) + size
     error = np.abs(gamma - differences) / scale
     if np.isfinite(gamma).all() and error.max() < 1e-6:

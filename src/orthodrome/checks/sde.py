@@ -9,17 +9,24 @@ and p is stationary if and only if its divergence vanishes everywhere (Eq. 4 of 
     (1/p) sum_i d_i (p c_i) = sum_i t_i = 0,     t_i = d_i c_i + c_i d_i log p.
 
 The residual is |sum_i t_i| over the sum of the sizes of everything that enters it, so it is free of units: rounding
-if the SDE is right, of the order of the mistake if it is wrong. The blame is shared out by sum over points of (sum_i
-t_i) t_k, which adds up to the squared residual: the coordinate with the largest share is named. A drift that turns
-(Hamiltonian) has large t_i that cancel between coordinates and gets no blame for them. A mistake that couples
-coordinates can often be mended in either; the name is a hint.
+if the SDE is right, of the order of the mistake if it is wrong; every coordinate and point is judged on its own scale
+(`residuals`). The blame is shared out by sum over points of (sum_i t_i) t_k, which adds up to the squared residual: the
+coordinate with the largest share is named. A drift that turns (Hamiltonian) has large t_i that cancel between
+coordinates and gets no blame for them. A mistake that couples coordinates can often be mended in either; the name is a
+hint.
+
+A point on a kink, where derivatives exist on one side only, says nothing: it is one whose neighbours on all sides
+satisfy the equation, and is left out. A matrix that is not a D is named, and where a root or a multiple of it would
+have made the SDE right, that is said.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,23 +34,32 @@ import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from orthodrome.checks.residuals import residuals
 from orthodrome.core.coordinates import check_matrix, coordinate_names, like, one_of, shapes_of, stacked
 from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
+from orthodrome.recipe.diffusion_matrix import wrong_diffusion
 
 TOLERANCE = 1e-6
 """Residuals of right SDEs are some 1e-13 in float64; a mistake of a millionth of a term is reported."""
+MATRIX_TOLERANCE = 1e-8
+"""Of D in units in which its diagonal is 1, for symmetry and signs."""
+NEIGHBOUR = 1e-4
+"""How far the neighbours are that tell a kink from a mistake, relative to the point."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SDEReport:
     """What `check_sde` found.
 
-    ok: whether the residual is below the tolerance at every point
+    ok: whether the residual is below the tolerance at every point and D is symmetric and positive semidefinite
     residual: the largest relative residual
     coordinate: the name of the coordinate that bears most of the blame (None if ok)
     shares: every coordinate's share of the blame
     point: the point with the largest residual, and its number
+    problems: what else is wrong: D not symmetric, D not positive semidefinite
+    hint: what seems to have been passed as `diffusion`, where it was not D
+    kinks: the numbers of the points that lie on a kink and were not judged
     """
 
     ok: bool
@@ -54,18 +70,26 @@ class SDEReport:
     number: int
     tolerance: float
     num_points: int
+    problems: tuple[str, ...] = ()
+    hint: str = ""
+    kinks: tuple[int, ...] = ()
 
     def __str__(self) -> str:
+        left_out = f"; {len(self.kinks)} point(s) on a kink were left out: {self.kinks}" if self.kinks else ""
         if self.ok:
             return (
                 f"stationary: at {self.num_points} points the Fokker-Planck residual is at most {self.residual:.1e} "
-                f"of its terms (tolerance {self.tolerance:.0e})"
+                f"of its terms (tolerance {self.tolerance:.0e}){left_out}"
             )
-        return (
-            f"NOT stationary: the Fokker-Planck residual is {self.residual:.2g} of its terms (tolerance "
-            f"{self.tolerance:.0e}), worst at point {self.number}: {_short(self.point)}; "
-            f"the current of {self.coordinate} bears most of the blame"
-        )
+        found = [self.hint] if self.hint else []
+        found += self.problems
+        if self.coordinate is not None:
+            found.append(
+                f"the Fokker-Planck residual is {self.residual:.2g} of its terms (tolerance {self.tolerance:.0e}), "
+                f"worst at point {self.number}: {_short(self.point)}; "
+                f"the current of {self.coordinate} bears most of the blame"
+            )
+        return f"NOT stationary: {'; '.join(found)}{left_out}"
 
 
 def check_sde(
@@ -87,20 +111,41 @@ def check_sde(
         rows, first = stacked(points)
         names = coordinate_names(first)
         _check_shapes(drift, diffusion, logdensity, first, len(names))
-        unravel = ravel_pytree(first)[1]
-        terms, sizes = jax.jit(jax.vmap(lambda z: _terms(drift, diffusion, logdensity, unravel, z)))(rows)
-        return _report(np.asarray(terms), np.asarray(sizes), names, points, tolerance)
+        look = partial(_look, drift, logdensity, ravel_pytree(first)[1])
+        report = _report(look, diffusion, rows, names, points, tolerance)
+        hint = "" if report.ok or diffusion is None else _mistaken(look, diffusion, rows, names, points, tolerance)
+        return dataclasses.replace(report, hint=hint)
 
 
-def _terms(drift: Any, diffusion: Any, logdensity: Any, unravel: Any, z: Array) -> tuple[Array, Array]:
-    """t_i and the size of what enters it."""
+class Inspected(NamedTuple):
+    """What is looked at, at each point: t_i, the sizes of what enters it, what couples, D, and log p."""
+
+    terms: Any
+    sizes: Any
+    coupling: Any
+    diffusion: Any
+    logdensity: Any
+
+
+def _look(drift: Any, logdensity: Any, unravel: Any, diffusion: Any, rows: Array) -> Inspected:
+    """Look at all points."""
+    one = lambda z: _terms(drift, diffusion, logdensity, unravel, z)
+    return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(rows))
+
+
+def _terms(drift: Any, diffusion: Any, logdensity: Any, unravel: Any, z: Array) -> Inspected:
     f = lambda y: ravel_pytree(drift(unravel(y)))[0]
-    slope = jax.grad(lambda y: logdensity(unravel(y)))
+    height = lambda y: logdensity(unravel(y))
+    slope = jax.grad(height)
     reversible = lambda y: _reversible(diffusion, unravel, slope, y)
-    parts = []
+    d = jnp.zeros((z.size, z.size), z.dtype) if diffusion is None else diffusion(unravel(z))
+    parts, coupling = [], jnp.abs(jax.jacfwd(slope)(z)) + jnp.abs(d)
     for current in (f, reversible):
-        parts += [jnp.diag(jax.jacfwd(current)(z)), current(z) * slope(z)]
-    return parts[0] + parts[1] - parts[2] - parts[3], jnp.sum(jnp.abs(jnp.stack(parts)), axis=0)
+        change = jax.jacfwd(current)(z)
+        coupling = coupling + jnp.abs(change)
+        parts += [jnp.diag(change), current(z) * slope(z)]
+    terms, sizes = parts[0] + parts[1] - parts[2] - parts[3], jnp.sum(jnp.abs(jnp.stack(parts)), axis=0)
+    return Inspected(terms, sizes, coupling, d, height(z))
 
 
 def _reversible(diffusion: Any, unravel: Any, slope: Any, z: Array) -> Array:
@@ -111,29 +156,67 @@ def _reversible(diffusion: Any, unravel: Any, slope: Any, z: Array) -> Array:
     return jnp.einsum("ijj->i", jax.jacfwd(d)(z)) + d(z) @ slope(z)
 
 
-def _report(terms: np.ndarray, sizes: np.ndarray, names: list[str], points: Tree, tolerance: float) -> SDEReport:
-    total, size = terms.sum(axis=1), sizes.sum(axis=1)
-    if not np.all(np.isfinite(total)):
-        number = int(np.argmax(~np.isfinite(total)))
-        raise BadInput(
-            f"the drift, diffusion or log density is not smooth at point {number}: {_short(one_of(points, number))}"
-        )
-    # a point where every term is tiny (a mode of H at rest) must not turn rounding into a residual
-    relative = np.abs(total) / np.maximum(size, 1e-6 * max(float(size.max()), np.finfo(float).tiny))
+def _report(look: Any, diffusion: Any, rows: Array, names: list[str], points: Tree, tolerance: float) -> SDEReport:
+    seen = look(diffusion, rows)
+    _check_smooth(seen, points)
+    found = residuals(seen.terms, seen.sizes, seen.coupling.max(axis=0) > 0)
+    kinks = _kinks(look, diffusion, rows, found.relative > tolerance, tolerance)
+    if len(kinks) == len(rows):
+        raise BadInput("every point lies on a kink of the drift, the diffusion or the log density; pass typical points")
+    relative = found.relative.copy()
+    relative[list(kinks)] = 0
     worst = int(np.argmax(relative))
-    blame = (total[:, None] * terms).sum(axis=0)
-    shares = blame / max(float((total**2).sum()), np.finfo(float).tiny)
-    ok = bool(relative[worst] <= tolerance)
+    wrong = bool(relative[worst] > tolerance)
+    problems = tuple(wrong_diffusion(seen.diffusion, MATRIX_TOLERANCE, names))
     return SDEReport(
-        ok=ok,
+        ok=not wrong and not problems,
         residual=float(relative[worst]),
-        coordinate=None if ok else names[int(np.argmax(shares))],
-        shares=dict(zip(names, map(float, shares), strict=True)),
+        coordinate=names[int(np.argmax(found.shares))] if wrong else None,
+        shares=dict(zip(names, map(float, found.shares), strict=True)),
         point=one_of(points, worst),
         number=worst,
         tolerance=tolerance,
-        num_points=len(total),
+        num_points=len(rows) - len(kinks),
+        problems=problems,
+        kinks=kinks,
     )
+
+
+def _check_smooth(seen: Inspected, points: Tree) -> None:
+    """Refuse points where the law has no density or something has no derivative."""
+    where = lambda bad: f"at point {int(np.argmax(bad))}: {_short(one_of(points, int(np.argmax(bad))))}"
+    if (bad := ~np.isfinite(seen.logdensity)).any():
+        raise BadInput(f"the log density is {seen.logdensity[np.argmax(bad)]} {where(bad)}; pass points of the law")
+    if (bad := ~np.isfinite(seen.terms.sum(axis=1) + seen.diffusion.sum(axis=(1, 2)))).any():
+        raise BadInput(f"the drift, diffusion or log density is not smooth {where(bad)}")
+
+
+def _kinks(look: Any, diffusion: Any, rows: Array, failed: np.ndarray, tolerance: float) -> tuple[int, ...]:
+    """Return the failed points all of whose neighbours satisfy the equation: eight random ones, on opposite sides."""
+    if not failed.any():
+        return ()
+    numbers, away = np.flatnonzero(failed), np.random.default_rng(0).normal(size=(4, rows.shape[1]))
+    steps = NEIGHBOUR * np.concatenate([away, -away])
+    near = np.asarray(rows)[numbers][:, None] * (1 + steps) + NEIGHBOUR * steps
+    seen = look(diffusion, jnp.asarray(near.reshape(-1, rows.shape[1])))
+    found = residuals(seen.terms, seen.sizes, seen.coupling.max(axis=0) > 0).relative.reshape(len(numbers), -1)
+    return tuple(int(i) for i in numbers[np.all(found <= tolerance, axis=1)])
+
+
+def _mistaken(look: Any, diffusion: Any, rows: Array, names: list[str], points: Tree, tolerance: float) -> str:
+    """Return what the matrix seems to be, if the SDE is right once it is turned into D."""
+    for name, formula, meant in MISTAKES:
+        with contextlib.suppress(BadInput):
+            if _report(look, lambda z, meant=meant: meant(diffusion(z)), rows, names, points, tolerance).ok:
+                return f"you passed {name} as `diffusion`; it must return D itself: with {formula} the law is kept"
+    return ""
+
+
+MISTAKES: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
+    ("B = sqrt(2 D)", "D = B B' / 2", lambda b: b @ b.T / 2),
+    ("B = sqrt(D)", "D = B B'", lambda b: b @ b.T),
+    ("2 D", "half of it", lambda d: d / 2),
+)
 
 
 def _check_shapes(drift: Any, diffusion: Any, logdensity: Any, z: Tree, size: int) -> None:

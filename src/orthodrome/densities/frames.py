@@ -12,12 +12,15 @@ acceptance probability. At high concentration w_i is close to u_i, orthogonal to
 instead of 0; with one column it is 1. A matrix-angular-central-Gaussian envelope is uniform over the rotations of the
 columns among themselves, and its rate falls without limit as F grows.
 
-**Rotations.** On SO(3) with unit quaternions q, tr F'R(q) = q'Kq: a Bingham law, and R has the law wanted. In other
-dimensions the frames with determinant -1 are refused.
+**Rotations.** On SO(3) with unit quaternions q, tr F'R(q) = q'Kq: a Bingham law, and R has the law wanted. Both uniform
+laws correspond, so the constants are in the ratio of the volumes, 2^(3/2) 8 pi^2 of SO(3) to 2 pi^2 of the sphere. On
+SO(2) tr F'R(t) = a cos t + b sin t, with (a, b) = (F_11 + F_22, F_21 - F_12): 2 pi I_0(sqrt(a^2 + b^2)), times sqrt(2)
+since a turn by dt has the length sqrt(2) dt. In other dimensions the frames with determinant -1 are refused.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -28,6 +31,7 @@ from orthodrome import random, special
 from orthodrome.core.pytree import pytree
 from orthodrome.densities.bingham import Bingham
 from orthodrome.densities.density import RejectionDensity
+from orthodrome.errors import Unsupported
 
 
 @pytree
@@ -81,6 +85,19 @@ class RotationVonMisesFisher(RejectionDensity):
         if self.parameter.shape[-1] == 3:
             return rotation_from_quaternion(draws), log_accept
         return draws, jnp.where(random.orientation(draws) > 0, log_accept, -jnp.inf)
+
+    def log_constant(self) -> Array:
+        """Return the log of the integral of exp(logdensity) over the rotations, in two or three dimensions."""
+        n = self.parameter.shape[-1]
+        if n == 3:
+            return Bingham(quaternion_form(self.parameter)).log_constant() + math.log(8 * math.sqrt(2))
+        if n == 2:
+            (a, b), (c, d) = self.parameter
+            return special.log_bessel_i(0, jnp.hypot(a + d, c - b)) + math.log(2 * math.sqrt(2) * math.pi)
+        raise Unsupported(
+            f"RotationVonMisesFisher.log_constant is known for 2 x 2 and 3 x 3 rotations, not {n} x {n}; estimate it "
+            "with `Tempering` and `log_evidence`"
+        )
 
     def _law(self) -> RejectionDensity:
         three = self.parameter.shape[-1] == 3

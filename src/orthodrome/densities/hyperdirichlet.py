@@ -54,6 +54,7 @@ class HyperDirichlet(RejectionDensity):
 
     def envelope(self) -> Any:
         """The concentrations of the proposal and the log of the bound of f / g."""
+        self._check_sets()
         lowered, log_bound = self.concentration, jnp.zeros((), self.concentration.dtype)
         for members, power in self._unpaired():
             among = jnp.array(members)
@@ -70,7 +71,25 @@ class HyperDirichlet(RejectionDensity):
         return jnp.exp(log_p), jnp.minimum(log_accept, 0)
 
     def _log_sums(self, log_p: Array) -> Array:
+        self._check_sets()
         return jnp.stack([logsumexp(log_p[..., jnp.array(s)], axis=-1) for s in self.sets], axis=-1)
+
+    def _check_sets(self) -> None:
+        """Refuse sets that cannot be meant; they are static, so compiled code can refuse them too.
+
+        (An array of JAX's takes an index out of range for the last one, and says nothing.)
+        """
+        n = self.concentration.shape[-1]
+        if len(self.sets) != self.powers.shape[-1]:
+            raise BadInput(f"HyperDirichlet has {len(self.sets)} sets and {self.powers.shape[-1]} powers; one for each")
+        for number, members in enumerate(self.sets):
+            wrong = [i for i in members if not 0 <= i < n]
+            if wrong or not members or len(set(members)) < len(members):
+                what = f"the index {wrong[0]}" if wrong else "an index twice" if members else "nothing"
+                raise BadInput(
+                    f"HyperDirichlet: sets[{number}] = {members} holds {what}, but it must hold some of the indices "
+                    f"0 to {n - 1} of the concentration, each once"
+                )
 
     def _unpaired(self) -> list[tuple[tuple[int, ...], Array]]:
         """(set, g) for the part of each negative power -g that no positive power of a subset makes up for."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.diagnostics import convergence
-from orthodrome.diagnostics.summaries import Summary, summary
+from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
@@ -83,9 +83,10 @@ def _variable(values: np.ndarray, kind: str) -> dict[str, float]:
         "ess_tail": convergence.least(convergence.ess(numbers, "tail")),
         "mcse": convergence.most(convergence.mcse(numbers)),
     }
-    manifold = manifold_named(kind)
-    if manifold.mirrored:
-        products = convergence.invariants(values, manifold.point_ndim)
+    manifold, axes = manifold_named(kind), kind == AXES
+    if manifold.mirrored or axes:
+        columns = np.swapaxes(values, -1, -2) if axes else values  # of axes each column for itself
+        products = convergence.invariants(columns, 1 if axes else manifold.point_ndim)
         row["rhat_invariant"] = convergence.most(convergence.rhat(products))
         row["ess_invariant"] = convergence.least(convergence.ess(products))
     return row

@@ -14,20 +14,26 @@ bridge          for neighbours a < b the optimal bridge of Meng & Wong (1996; Be
 On a compact space the ladder goes on to e = 0, where the law is uniform, draws cost nothing, and Z(0) is the volume.
 Elsewhere the result is relative to the hottest rung, unless its constant is given. Errors are from a jackknife over
 blocks of the chains, so that correlation in time is in them.
+
+On O(n) (`Stiefel` with square matrices, `Rotation(special=False)`) there are two components, and no chain leaves the
+one it starts in. Each component that chains are in has its own ladder, down to the uniform law on that component, and
+their integrals add up; one that no chain is in is not counted, and that is said.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 
 from orthodrome.core.types import Reals
-from orthodrome.errors import BadInput
+from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 
@@ -43,6 +49,7 @@ class Evidence(NamedTuple):
     thermodynamic, bridge: log of the integral of the unnormalised density (relative to the hottest rung if its
         constant is not known)
     reference: what was added for the hottest law: the log volume, the given constant, or 0
+    components: how many connected components of the space are counted, and how many there are
     """
 
     thermodynamic: float
@@ -50,12 +57,15 @@ class Evidence(NamedTuple):
     bridge: float
     bridge_error: float
     reference: float
+    components: tuple[int, int] = (1, 1)
 
 
 def log_evidence(
     draws: xarray.DataTree, target: Any = None, *, log_hottest: float | None = None, seed: int = 0
 ) -> Evidence:
-    """The log normalising constant of a target, from draws of `Tempering`.
+    """Estimate the log normalising constant of a target, from draws of `Tempering`.
+
+    Where the space has several components, it is the integral over those in which chains are.
 
     target: the `Target` or `Posterior` on a compact space, from which the ladder goes on to the uniform law
     log_hottest: elsewhere, the log constant of the hottest rung, if it is known
@@ -65,17 +75,54 @@ def log_evidence(
         raise BadInput("these draws have no `replica_lp`: log_evidence needs a run of `Tempering`")
     heights = np.asarray(stats["replica_lp"], float)
     exponents = np.asarray(stats["exponent"], float)[0, -1]
-    blocks = _blocks(heights)
-    reference = 0.0 if log_hottest is None else float(log_hottest)
-    if target is not None and log_hottest is None:
-        like = _one_position(draws, target.manifold)
-        reference = target.manifold.log_volume(like)
+    if target is None or log_hottest is not None:
+        return _estimate(_blocks(heights), exponents, 0.0 if log_hottest is None else float(log_hottest))
+    parts, groups = [], _by_component(draws, target.manifold)
+    total = 2 ** len(next(iter(groups)))
+    exponents = np.concatenate([[0.0], exponents])
+    for chains in groups.values():
+        like, blocks = _one_position(draws, target.manifold, chains[0]), _blocks(heights[chains])
         uniform = _uniform_heights(target, like, seed, blocks.shape[0] * blocks.shape[1])
         blocks = np.concatenate([uniform.reshape(*blocks.shape[:2], 1), blocks], axis=2)
-        exponents = np.concatenate([[0.0], exponents])
+        parts.append(_estimate(blocks, exponents, target.manifold.log_volume(like) - math.log(total)))
+    if len(parts) < total:
+        _warn_components(len(parts), total)
+    return _together(parts, total)
+
+
+def _estimate(blocks: Reals, exponents: Reals, reference: float) -> Evidence:
     thermodynamic = _jackknife(blocks, lambda h: _thermodynamic(exponents, h))
     bridge = _jackknife(blocks, lambda h: _bridge(exponents, h))
     return Evidence(thermodynamic[0] + reference, thermodynamic[1], bridge[0] + reference, bridge[1], reference)
+
+
+def _together(parts: list[Evidence], total: int) -> Evidence:
+    """Return the evidence of a union of components: integrals add, errors in proportion to them."""
+    logs = np.array([[part.thermodynamic, part.bridge, part.reference] for part in parts])
+    errors = np.array([[part.thermodynamic_error, part.bridge_error] for part in parts])
+    found, share = logsumexp(logs, axis=0), softmax(logs[:, :2], axis=0)
+    error = np.sqrt(np.sum((share * errors) ** 2, axis=0))
+    log_z, log_z_bridge, reference = map(float, found)
+    return Evidence(log_z, float(error[0]), log_z_bridge, float(error[1]), reference, (len(parts), total))
+
+
+def _by_component(draws: xarray.DataTree, manifold: Manifold) -> dict[tuple[int, ...], list[int]]:
+    """Return the chains by the component they are in."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for chain in range(draws["posterior"].sizes["chain"]):
+        position = manifold.from_user(jax.tree.map(jnp.asarray, _one_position(draws, manifold, chain)))
+        groups.setdefault(tuple(np.asarray(manifold.component(position)).tolist()), []).append(chain)
+    return groups
+
+
+def _warn_components(reached: int, total: int) -> None:
+    warnings.warn(
+        f"the space has {total} connected components and the chains are in {reached} of them: this is the integral "
+        f"over {'that one' if reached == 1 else 'those'}; start chains in every component (a list as `start`), or "
+        f"add log({total}/{reached}) if the density is the same after a reflection",
+        OrthodromeWarning,
+        stacklevel=3,
+    )
 
 
 def _blocks(heights: Reals) -> Reals:
@@ -102,29 +149,35 @@ def _thermodynamic(exponents: Reals, heights: Reals) -> float:
 
 def _bridge(exponents: Reals, heights: Reals) -> float:
     gaps = np.diff(exponents)
-    return sum(_log_ratio(gap * heights[:, k], gap * heights[:, k + 1]) for k, gap in enumerate(gaps))
+    return sum(log_bridge(gap * heights[:, k], gap * heights[:, k + 1]) for k, gap in enumerate(gaps))
 
 
-def _log_ratio(below: Reals, above: Reals) -> float:
-    """log r from (b - a) l at draws of the law a and of the law b."""
+def log_bridge(below: Reals, above: Reals) -> float:
+    """Return log(Z_b / Z_a) from log(f_b / f_a), unnormalised, at as many draws of the law a and of the law b.
+
+    Draws of a may have -inf there.
+    """
     balance = lambda log_r: np.mean(expit(below - log_r)) - np.mean(expit(log_r - above))
-    low, high = min(below.min(), above.min()) - 1, max(below.max(), above.max()) + 1
+    seen = np.concatenate([below[np.isfinite(below)], above])
+    low, high = seen.min() - 10, seen.max() + 10
     return float(brentq(balance, low, high, xtol=1e-10))
 
 
 def _uniform_heights(target: Any, like: Any, seed: int, count: int) -> Reals:
-    """log pi_H at uniform points."""
+    """Return log pi_H at uniform points of the component of a position."""
+
+    here = target.manifold.from_user(jax.tree.map(jnp.asarray, like))
 
     def one(i: Any) -> Any:
         point = target.manifold.random_point(jax.random.fold_in(jax.random.key(seed), i), like)
-        return target.embedded_logdensity(point)
+        return target.embedded_logdensity(target.manifold.into_component(point, here))
 
     return np.asarray(jax.jit(jax.vmap(one))(jnp.arange(count)), float)
 
 
-def _one_position(draws: xarray.DataTree, manifold: Manifold) -> Any:
-    """The shapes of one position, in the structure of the manifold."""
+def _one_position(draws: xarray.DataTree, manifold: Manifold, chain: int) -> Any:
+    """Return the first draw of a chain, in the structure of the manifold."""
     posterior = draws["posterior"]
-    arrays = [np.asarray(values.isel(chain=0, draw=0)) for values in posterior.data_vars.values()]
+    arrays = [np.asarray(values.isel(chain=chain, draw=0)) for values in posterior.data_vars.values()]
     structure = jax.tree.structure(per_leaf(manifold, lambda m: 0))
     return jax.tree.unflatten(structure, arrays)

@@ -4,7 +4,8 @@ Kernels trust their input; everything is checked here, once, on plain NumPy arra
 compiled program reports. A leaf is named as the user would write it: `start['topics']`.
 """
 
-from orthodrome.doors.density import check_density, warn_coarse_energy
+from orthodrome.doors.components import check_components
+from orthodrome.doors.density import check_density, infinite_density, warn_coarse_energy
 from orthodrome.doors.look import check_look
 from orthodrome.doors.names import describe, factors
 from orthodrome.doors.poles import warn_poles
@@ -12,6 +13,7 @@ from orthodrome.doors.settings import check_contract, check_resumable, check_sam
 from orthodrome.doors.start import check_interval, check_numbers, read_start
 
 __all__ = [
+    "check_components",
     "check_contract",
     "check_density",
     "check_interval",
@@ -22,6 +24,7 @@ __all__ = [
     "density_of",
     "describe",
     "factors",
+    "infinite_density",
     "parts",
     "probe_of",
     "read_start",

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.targets import Posterior
@@ -31,9 +32,9 @@ def check_density(target: Any, positions: Tree) -> None:
 
 
 # Compiled for their cached traces only: a repeated run does not trace the user's functions again.
-_logdensity = jax.jit(lambda target, p: target.user_logdensity(p))
-_logprior = jax.jit(lambda target, p: target.logprior(p))
-_loglikelihood = jax.jit(lambda target, p, row: target.loglikelihood(p, row))
+_logdensity = keeps_programs(jax.jit(lambda target, p: target.user_logdensity(p)))
+_logprior = keeps_programs(jax.jit(lambda target, p: target.logprior(p)))
+_loglikelihood = keeps_programs(jax.jit(lambda target, p, row: target.loglikelihood(p, row)))
 
 
 def _check_rows(data: Any) -> Any:
@@ -52,6 +53,18 @@ def _check_scalar(name: str, result: Any) -> None:
         shapes = ", ".join(f"{leaf.dtype}{list(leaf.shape)}" for leaf in leaves) or "nothing"
         remedy = "sum the terms: jnp.sum(...)" if leaves and leaves[0].shape else "return one real number"
         raise BadInput(f"`{name}` returns {shapes}; a log density is one real number: {remedy}")
+
+
+def infinite_density(position: Tree) -> str:
+    """Return the words for a point, in the user's coordinates, where the log density is +inf."""
+    with np.printoptions(precision=4, threshold=12, edgeitems=4):
+        leaves = jax.tree_util.tree_leaves_with_path(position)
+        where = ", ".join(f"x{jax.tree_util.keystr(path)} = {np.asarray(leaf)}" for path, leaf in leaves)
+    return (
+        f"the log density is +inf at {where}: no law has such a density, and no chain leaves such a point; common "
+        "causes: the log of a number that underflows, with a negative factor, or a division by zero; write the density "
+        "so that it is finite wherever it can be asked, or -inf where the law has no mass"
+    )
 
 
 def warn_coarse_energy(logdensity: Any, dtype: Any) -> None:

@@ -51,9 +51,13 @@ def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
 
 
 def energy(point: Point) -> Array:
-    """Return H; infinite where it is NaN, so that such a point is never accepted."""
+    """Return H; infinite where it is NaN, so that such a point is never accepted.
+
+    Where the log density is +inf there is no law to draw from, and the gradient is often NaN. H is -inf there whatever
+    the velocity, so that the point is accepted and the run, which looks at every draw, can name it.
+    """
     h = trees.dot(point.velocity, point.velocity) / 2 - point.logdensity
-    return jnp.where(jnp.isnan(h), jnp.inf, h)
+    return jnp.where(jnp.isnan(h), jnp.where(jnp.isposinf(point.logdensity), -jnp.inf, jnp.inf), h)
 
 
 def diverges(manifold: Manifold, change: Array, point: Point) -> Array:

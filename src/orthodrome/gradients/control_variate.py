@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core import trees
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.gradients.estimator import Estimate
@@ -71,6 +72,7 @@ class ControlVariate(RowGradient):
         return estimate, ControlMemory(memory.anchor, noise)
 
 
+@keeps_programs
 @jax.jit
 def anchor_at(target: Posterior, x: Tree) -> Anchor:
     """Return a point with the log likelihood of all rows there and its ambient gradient."""
@@ -97,6 +99,7 @@ def difference_estimate(
     return Estimate(logdensity, gradient, v), memory
 
 
+@keeps_programs
 @jax.jit
 def _batch(target: Posterior, x: Tree, batch: Tree) -> tuple[Array, Tree]:
     return jax.value_and_grad(target.embedded_likelihood)(x, batch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 from jax import Array
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
@@ -36,6 +37,7 @@ class FullGradient:
 
 
 # The inner jit keeps the trace: warm-up, draws and doors that meet the same shapes share it.
+@keeps_programs
 @jax.jit
 def _value_and_gradient(target: EmbeddedLaw, x: Tree) -> tuple[Array, Tree]:
     return jax.value_and_grad(target.embedded_logdensity)(x)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.gradients.estimator import Estimate
@@ -106,6 +107,7 @@ def population_factor(num_data: int, n: int, replace: bool) -> float:
 
 
 # The inner jits keep the traces: what meets the same shapes again does not trace the user's function again.
+@keeps_programs
 @jax.jit
 def _summed(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Array, Tree]:
     def estimated(x: Tree) -> Array:
@@ -115,6 +117,7 @@ def _summed(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Arra
     return jax.value_and_grad(estimated)(x)
 
 
+@keeps_programs
 @jax.jit
 def _each(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Array, Tree, Tree]:
     values, each = each_row(target, x, batch)

@@ -19,6 +19,7 @@ import abc
 import math
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -100,6 +101,17 @@ class Manifold(abc.ABC):
         Exact samplers soften the force there (`samplers.soft_walls`).
         """
         return None
+
+    def component(self, x: Tree) -> Array:
+        """Return which of two connected components each copy is in, as 0 or 1 in one row; empty where there is one.
+
+        Geodesics never leave their component, so neither do the samplers that follow them.
+        """
+        return jnp.zeros((0,), jnp.int32)
+
+    def into_component(self, x: Tree, other: Tree) -> Tree:
+        """Return x moved into the component of another point of the same shape, by a reflection if need be."""
+        return x
 
     def log_measure(self, x: Tree) -> Array | float:
         """The log density of the user's reference measure with respect to the surface measure, summed over copies."""

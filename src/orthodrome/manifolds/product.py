@@ -65,6 +65,13 @@ class Product(Manifold):
     def walls(self, x: Tree) -> Tree:
         return self.map(lambda m, a: m.walls(a), x)
 
+    def component(self, x: Tree) -> Array:
+        rows = self.map(lambda m, a: m.component(a), x)
+        return jnp.concatenate([jnp.zeros((0,), jnp.int32), *jax.tree.leaves(rows)])
+
+    def into_component(self, x: Tree, other: Tree) -> Tree:
+        return self.map(lambda m, a, b: m.into_component(a, b), x, other)
+
     def log_measure(self, x: Tree) -> Array | float:
         return sum(jax.tree.leaves(self.map(lambda m, a: m.log_measure(a), x)))
 

@@ -21,7 +21,7 @@ from orthodrome.core.types import Reals
 from orthodrome.manifolds.exponential import exponential_skew, identity, transposed
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.speed import restoring_factor, steady_square
-from orthodrome.manifolds.stiefel import log_frames
+from orthodrome.manifolds.stiefel import log_frames, reflected, turned_to
 
 
 @pytree
@@ -60,20 +60,32 @@ class Rotation(Manifold):
         off = jnp.max(jnp.abs(transposed(x) @ x - identity(x)))
         return jnp.maximum(off, jnp.max(jnp.abs(_determinant(x) - 1))) if self.special else off
 
+    def component(self, x: Array) -> Array:
+        return super().component(x) if self.special else reflected(x)
+
+    def into_component(self, x: Array, other: Array) -> Array:
+        return x if self.special else turned_to(x, other)
+
     def max_step(self, x: Array) -> float:
         n = x.shape[-1]
         return math.pi / math.sqrt(2) / math.sqrt(max(1, n * (n - 1) // 2))
 
     def log_volume_of_point(self, shape: tuple[int, ...]) -> float:
-        return log_frames(*shape) - math.log(2)  # half of the square frames
+        return log_frames(*shape) - (math.log(2) if self.special else 0.0)  # SO(n) is half of the square frames
 
     @classmethod
     def summary(cls, draws: Reals) -> dict[str, Reals]:
-        """Return the mean rotation M, the polar factor of E X, and tr(M' E X) / n as the resultant length."""
+        """Return the mean rotation M of every copy and tr(M' E X) / n as the resultant length.
+
+        M is the matrix nearest to E X with the determinant that all draws of the copy have, and its polar factor where
+        they have both.
+        """
         mean = draws.mean((0, 1), dtype=float)
         u, _, vt = np.linalg.svd(mean)
-        if np.linalg.det(draws[0, 0].astype(float)).ravel()[0] > 0:  # the nearest of the same orientation
-            u[..., -1] *= np.sign(np.linalg.det(u @ vt))[..., None]
+        signs = np.sign(np.linalg.det(draws.astype(float)))
+        orientation = np.where((signs == signs[:1, :1]).all((0, 1)), signs[0, 0], 0)  # 0: chains in both components
+        turn = np.where(orientation == 0, 1, orientation * np.sign(np.linalg.det(u @ vt)))
+        u[..., -1] *= turn[..., None]
         rotation = u @ vt
         length = np.sum(rotation * mean, axis=(-2, -1)) / mean.shape[-1]
         return {"mean_rotation": rotation, "resultant_length": length}

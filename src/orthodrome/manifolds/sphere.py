@@ -56,6 +56,12 @@ class Sphere(Manifold):
     def distance(self, x: Array) -> Array:
         return jnp.max(jnp.abs(jnp.sqrt(_inner(x, x)) - 1))
 
+    def component(self, x: Array) -> Array:
+        return jnp.ravel(x < 0).astype(jnp.int32) if x.shape[-1] == 1 else super().component(x)
+
+    def into_component(self, x: Array, other: Array) -> Array:
+        return other if x.shape[-1] == 1 else x
+
     def max_step(self, x: Array) -> float:
         return math.pi / 2 / math.sqrt(max(1, x.shape[-1] - 1))
 

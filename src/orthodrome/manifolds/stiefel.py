@@ -61,6 +61,12 @@ class Stiefel(Manifold):
         gram = transposed(x) @ x
         return jnp.max(jnp.abs(gram - identity(gram)))
 
+    def component(self, x: Array) -> Array:
+        return reflected(x) if x.shape[-1] == x.shape[-2] else super().component(x)
+
+    def into_component(self, x: Array, other: Array) -> Array:
+        return turned_to(x, other) if x.shape[-1] == x.shape[-2] else x
+
     def max_step(self, x: Array) -> float:
         n, p = x.shape[-2:]
         radius = math.pi * (math.sqrt(2) if n == p > 1 else 1)
@@ -85,6 +91,17 @@ def log_frames(n: int, p: int) -> float:
     """Return the log volume of the n x p frames, 2^{p(p-1)/4} prod_{k<p} area(S^{n-1-k}): turning two columns into each
     other moves both, so each of the p(p-1)/2 such directions is sqrt(2) longer than an angle."""
     return p * (p - 1) / 4 * math.log(2) + sum(log_area(n - k) for k in range(p))
+
+
+def reflected(x: Array) -> Array:
+    """Return 1 for every square matrix of negative determinant, else 0, in one row."""
+    return jnp.ravel(jnp.linalg.det(x) < 0).astype(jnp.int32)
+
+
+def turned_to(x: Array, other: Array) -> Array:
+    """Return square matrices whose first column is turned round where the determinants' signs differ."""
+    differ = jnp.linalg.det(x) * jnp.linalg.det(other) < 0
+    return x.at[..., 0].multiply(jnp.where(differ, -1, 1).astype(x.dtype)[..., None])
 
 
 def _dimension_of_one(n: int, p: int) -> int:

@@ -13,8 +13,11 @@ import orthodrome.recipe.matrices as matrices
 from orthodrome.core.coordinates import check_matrix, coordinate_names, like
 from orthodrome.core.types import Tree
 from orthodrome.errors import BadInput
+from orthodrome.recipe.diffusion_matrix import wrong_diffusion as wrong_diffusion
 from orthodrome.recipe.matrices import MatrixFree
 
+DOOR_TOLERANCE = 1e-5
+"""Relative to each pair of coordinates, in the precision of a start."""
 LARGE = 500
 """So many numbers in z are too many to look at the eigenvalues of D at the door."""
 
@@ -26,8 +29,7 @@ def matrix_problems(recipe: Any, z: Tree) -> list[str]:
     if len(names) > LARGE:
         return []
     d, q = (np.asarray(matrix, float)[None] for matrix in both_matrices(recipe, z))
-    tolerance = 1e-5 * max(float(np.abs(d).max()), float(np.abs(q).max()))
-    found = [*wrong_diffusion(d, tolerance, names), *wrong_curl(q, tolerance, names)]
+    found = [*wrong_diffusion(d, DOOR_TOLERANCE, names), *wrong_curl(q, DOOR_TOLERANCE, names)]
     return [text.replace("point 0", "the start") for text in found]
 
 
@@ -59,28 +61,12 @@ def _check_product(name: str, matrix: MatrixFree, z: Tree, data: Any) -> None:
             raise BadInput(f"MatrixFree `{label}` returns {found} for a vector like z; it must return a tree like z")
 
 
-def wrong_diffusion(d: np.ndarray, tolerance: float, names: list[str]) -> list[str]:
-    """How D, at some points, is not symmetric or not positive semidefinite: where and by how much."""
-    problems = []
-    if (bad := np.abs(d - d.swapaxes(1, 2))).max() > tolerance:
-        n, i, j = np.unravel_index(bad.argmax(), bad.shape)
-        problems.append(
-            f"D is not symmetric: D and its transpose differ by {bad.max():.2g} at ({names[i]}, {names[j]}), point {n}"
-        )
-    values, vectors = np.linalg.eigh((d + d.swapaxes(1, 2)) / 2)
-    n = int(values[:, 0].argmin())
-    if values[n, 0] < -tolerance:
-        along = names[int(np.abs(vectors[n, :, 0]).argmax())]
-        problems.append(
-            f"D is not positive semidefinite: its eigenvalue is {values[n, 0]:.3g} at point {n}, mostly along {along}"
-        )
-    return problems
-
-
 def wrong_curl(q: np.ndarray, tolerance: float, names: list[str]) -> list[str]:
     """How Q, at some points, is not skew."""
     bad = np.abs(q + q.swapaxes(1, 2))
-    if bad.max() <= tolerance:
+    own = np.maximum(np.abs(q), np.abs(q).swapaxes(1, 2)).max(axis=0)  # each pair on its own scale
+    excess = bad / np.maximum(own, max(1e-14 * own.max(), np.finfo(float).tiny))
+    if excess.max() <= tolerance:
         return []
-    n, i, j = np.unravel_index(bad.argmax(), bad.shape)
-    return [f"Q is not skew: Q + Q' is {bad.max():.3g} at ({names[i]}, {names[j]}), point {n}; take (Q - Q') / 2"]
+    n, i, j = np.unravel_index(excess.argmax(), bad.shape)
+    return [f"Q is not skew: Q + Q' is {bad[n, i, j]:.3g} at ({names[i]}, {names[j]}), point {n}; take (Q - Q') / 2"]

@@ -1,7 +1,7 @@
 """Conducting a run: chunk after chunk, and between two chunks everything that is not sampling.
 
-After each chunk, in this order: is every position finite; collect the draws; show progress; stop early if good
-enough; commit if it is time. Ctrl-C is heard between chunks.
+After each chunk, in this order: is every position finite, and no density infinite; collect the draws; show progress;
+stop early if good enough; commit if it is time. Ctrl-C is heard between chunks.
 """
 
 from __future__ import annotations
@@ -129,13 +129,18 @@ class Conductor(NamedTuple):
         return self.stop.satisfied({name: a for name, a in arrays.items() if name.startswith("posterior/")})
 
     def _check_finite(self, phase: str, kept: Kept, planned: int, first_step: int, thin: int) -> None:
-        if np.all(kept.finite):
+        infinite = np.isposinf(kept.info._asdict().get("lp", np.zeros(kept.finite.shape)))
+        sound = kept.finite & ~infinite
+        if np.all(sound):
             return
-        row = int(np.argmin(np.all(kept.finite, axis=0)))
-        chain = int(np.argmin(kept.finite[:, row]))
+        row = int(np.argmin(np.all(sound, axis=0)))
+        chain = int(np.argmin(sound[:, row]))
         if row:
             self._collect(phase, jax.tree.map(lambda leaf: leaf[:, :row], kept), planned)
-        raise Diverged(chain, first_step + (row + 1) * thin, "the position is not finite; try a smaller step size")
+        cause = "the position is not finite; try a smaller step size"
+        if infinite[chain, row]:
+            cause = doors.infinite_density(jax.tree.map(lambda leaf: leaf[chain, row], kept.position))
+        raise Diverged(chain, first_step + (row + 1) * thin, cause)
 
     def _check_energy(self, kept: Kept) -> None:
         look = self.setup.look

@@ -13,6 +13,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome import doors
+from orthodrome.core.programs import keeps_programs
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.product import is_manifold
 from orthodrome.samplers.contract import Sampler
@@ -73,6 +74,7 @@ def pointwise(law: Target | Posterior | None, tree: xarray.DataTree) -> np.ndarr
     return found
 
 
+@keeps_programs
 @jax.jit
 def _pointwise(target: Posterior, rows: list[Array]) -> Array:
     structure = jax.tree.structure(doors.factors(target.manifold), is_leaf=is_manifold)

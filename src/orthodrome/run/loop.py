@@ -21,6 +21,7 @@ from jax import Array
 from jax.sharding import Mesh
 
 from orthodrome.core import trees
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Info, State, Tree
 from orthodrome.run import parallel
 from orthodrome.run.rows import Rows, empty, taken_apart, write
@@ -67,6 +68,7 @@ def keep(sampler: Sampler, state: State, info: Info) -> Kept:
 
 
 # The inner jit keeps the trace, so that asking for the shapes of a draw does not trace the step twice.
+@keeps_programs
 @partial(jax.jit, static_argnames="thin", inline=True)
 def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
     """`thin` transitions of one chain; `key` is the chain's."""
@@ -79,6 +81,7 @@ def _last_or_any(values: Array) -> Array:
     return jnp.any(values, axis=0) if values.dtype == jnp.bool_ else values[-1]
 
 
+@keeps_programs
 @partial(jax.jit, static_argnames=("length", "thin", "mesh"), donate_argnames="state")
 def advance(
     sampler: Sampler,

@@ -70,6 +70,7 @@ class Meter(Progress):
 
     def begin(self, phase: str, total: int, done: int) -> None:
         self.phase, self.total, self.done, self.at_begin = phase, total, done, done
+        self.divergences = 0  # those of the warm-up, while steps were being learnt, are not the draws'
         self.began: float | None = None
         self.show()
 

@@ -10,6 +10,7 @@ from jax import Array
 from jax.sharding import Mesh
 
 from orthodrome import doors
+from orthodrome.core import programs
 from orthodrome.core.pytree import replace
 from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
@@ -64,6 +65,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     if start is None and not sampler.compiled:
         return set_up_own_start(sampler, plan)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
+    programs.remember(sampler, positions, plan.thin)
     doors.check_sampler(sampler, positions)
     doors.check_density(doors.density_of(sampler), positions)
     sampler = with_tuning(sampler, plan, mesh)
@@ -73,6 +75,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     state, look = _begin(sampler, key, plan.num_chains, positions, random)
     doors.check_look(look, positions, sampler.manifold, one_start=not isinstance(start, list))
     if (target := doors.density_of(sampler)) is not None:
+        doors.check_components(target.manifold, _first_position(state))
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
     return Setup(engine, sampler, engine.place(state), positions, look)
 

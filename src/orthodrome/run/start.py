@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
 from orthodrome.gradients.estimator import GradientEstimator
@@ -36,6 +37,7 @@ class Look(NamedTuple):
     moves: Tree
 
 
+@keeps_programs
 @partial(jax.jit, static_argnames=("random", "with_state"))
 def first_states(
     sampler: Sampler, probe: Probe, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True

@@ -9,13 +9,14 @@ from orthodrome.special.bessel import (
     log_sphere_mgf_scaled,
 )
 from orthodrome.special.fisher_bingham import FisherBingham, fisher_bingham, log_fisher_bingham
-from orthodrome.special.jacobi import jacobi
+from orthodrome.special.jacobi import eigen, jacobi
 from orthodrome.special.probit import log_mills, log_normal_cdf, normal_hazard
 from orthodrome.special.torus import log_cosine_constant, log_sine_constant
 
 __all__ = [
     "FisherBingham",
     "bessel_ratio",
+    "eigen",
     "fisher_bingham",
     "jacobi",
     "log_bessel_i",

@@ -14,7 +14,7 @@ from scipy.special import ive
 
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.models.directional import Directional
-from orthodrome.models.directional.fisher import aligned
+from orthodrome.models.directional.fisher import MixtureFamily, aligned
 from orthodrome.models.directional.model import FAMILIES
 from orthodrome.models.directional.quadratic import basis
 from support import exact_draws as exact
@@ -151,7 +151,7 @@ def test_labels_are_aligned() -> None:
     posterior = xarray.Dataset({n: (("chain", "draw", *names[n]), drawn[n].astype(np.float32)) for n in arrays})
     stats = xarray.Dataset({"lp": (("chain", "draw"), rng.normal(size=(3, 4)))})
     tree = xarray.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
-    found = aligned(tree, circle(rng.normal(size=30)))["posterior"]
+    found = aligned(tree, circle(rng.normal(size=30)), MixtureFamily())["posterior"]
     np.testing.assert_allclose(found["weight"][..., 0], 0.7, rtol=1e-6)
     np.testing.assert_allclose(found["concentration"][..., 0], 4, rtol=1e-6)
     np.testing.assert_allclose(found["mean"][..., 1, :], np.broadcast_to(mean[0], (3, 4, 2)), atol=1e-6)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from scipy.special import log_expit, log_ndtr
 
+from orthodrome.diagnostics.alignment import match
 from orthodrome.errors import BadInput
 from orthodrome.models.network import NetworkEigenmodel
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import log_posterior, signs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import log_cdf
-from orthodrome.models.network.model import match
 
 
 def planted(m: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +115,7 @@ def test_bad_settings() -> None:
 def test_columns_are_matched_up_to_order_and_sign() -> None:
     reference = np.linalg.qr(np.random.default_rng(0).normal(size=(9, 3)))[0]
     turned = reference[:, [2, 0, 1]] * np.array([1, -1, -1])
-    order, sign = match(turned, reference)
+    order, sign = match(turned.T, reference.T, either_sign=True)
     np.testing.assert_allclose(turned[:, order] * sign, reference)
 
 

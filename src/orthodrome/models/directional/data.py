@@ -46,6 +46,21 @@ def read_torus(data: Any) -> Reals:
     return on_circle(radians(angles))
 
 
+def read_rotations(data: Any) -> Reals:
+    """Read rotation matrices (n, 3, 3), put on the group by their polar factors."""
+    x = numbers(data)
+    if x.ndim != 3 or x.shape[1:] != (3, 3):
+        raise BadInput(f"the data has the shape {x.shape}; give 3 x 3 rotation matrices (n, 3, 3)")
+    off = np.max(np.abs(np.swapaxes(x, 1, 2) @ x - np.eye(3)), axis=(1, 2))
+    row = int(np.argmax(off))
+    if off[row] > TOLERANCE:
+        raise BadInput(f"row {row} is no rotation: X'X differs from I by {off[row]:.1e} (tolerance {TOLERANCE:.0e})")
+    if (mirrored := np.linalg.det(x) < 0).any():
+        raise BadInput(f"row {int(np.argmax(mirrored))} has determinant -1: it is a reflection, not a rotation")
+    u, _, vt = np.linalg.svd(x)
+    return u @ vt
+
+
 def numbers(data: Any) -> Reals:
     """A table of finite numbers."""
     try:

@@ -9,6 +9,7 @@ sign, are normal with that standard deviation, in coordinates in which turns of 
 from __future__ import annotations
 
 import abc
+import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -17,7 +18,8 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.types import Reals
-from orthodrome.manifolds import Product
+from orthodrome.manifolds import Product, Sphere
+from orthodrome.models.directional.data import check_spread
 from orthodrome.targets import Target
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ class Family(abc.ABC):
     """One family of laws on a sphere or a torus."""
 
     dims: ClassVar[dict[str, list[str]]]
+    mixture: ClassVar[bool] = False
+    """Whether it has components, and `joint`."""
 
     @abc.abstractmethod
     def read(self, data: Any) -> Reals:
@@ -55,6 +59,22 @@ class Family(abc.ABC):
     def start(self, x: Reals, rng: np.random.Generator, components: int) -> Parameters:
         """A chain's start near the data."""
 
+    def check_spread(self, x: Reals) -> None:
+        """Refuse data to fit whose concentration would be infinite."""
+        check_spread(x)
+
+    def log_volume(self, x: Reals) -> float:
+        """Return the log of the volume of the space that rows live on: minus the log density of the uniform law."""
+        return Sphere().log_volume(x[0])
+
+    def joint(self, p: Parameters, x: Array) -> Array:
+        """Return log weight + log density of every row and component (n, K) of a mixture."""
+        raise NotImplementedError(f"{type(self).__name__} is no mixture")
+
+    def responsibilities(self, p: Parameters, x: Array) -> Array:
+        """Return P(component | row), for one draw of a mixture."""
+        return jax.nn.softmax(self.joint(p, x), axis=1)
+
     def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
         """Draws aligned to one another, with the variables that follow from them."""
         return tree
@@ -71,6 +91,14 @@ class Family(abc.ABC):
         """The posterior of some rows; weight: the concentration of the Dirichlet prior of a mixture."""
         data = {"statistics": self.statistics(x), "scale": scale, "weight": weight}
         return Target(self.manifold(), self.logdensity, jax.tree.map(lambda a: jnp.asarray(a, dtype), data))
+
+
+def with_kinds(tree: xarray.DataTree, kinds: dict[str, str], drop: str = "") -> xarray.DataTree:
+    """Return the tree with the spaces of variables that were added to it, which `summary` and `diagnose` read."""
+    known = json.loads(tree.attrs.get("manifolds", "{}"))
+    known.pop(drop, None)
+    tree.attrs["manifolds"] = json.dumps(known | kinds)
+    return tree
 
 
 def log_exponential(kappa: Array, scale: Array) -> Array:

@@ -9,6 +9,7 @@ over the assignments. Its labels say nothing: draws are aligned by the assignmen
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -18,6 +19,7 @@ from jax import Array
 from jax.scipy.special import logsumexp
 
 from orthodrome import special
+from orthodrome.diagnostics.alignment import align
 from orthodrome.manifolds import LogPositive, LogRatioSimplex, Product, Sphere
 from orthodrome.models.directional.data import read_directions
 from orthodrome.models.directional.family import (
@@ -76,6 +78,7 @@ class VonMisesFisherFamily(Family):
 class MixtureFamily(Family):
     """Several means, concentrations and weights."""
 
+    mixture = True
     dims: ClassVar = {"mean": ["component", "axis"], "concentration": ["component"], "weight": ["component"]}
 
     def read(self, data: Any) -> Reals:
@@ -94,11 +97,8 @@ class MixtureFamily(Family):
         return log_exponential(p["concentration"], data["scale"]) + (data["weight"] - 1) * jnp.sum(jnp.log(p["weight"]))
 
     def start(self, x: Reals, rng: np.random.Generator, components: int) -> Parameters:
-        from sklearn.cluster import KMeans
-
-        label = KMeans(components, n_init=10, random_state=0).fit(x).labels_
-        sums = np.stack([x[label == k].sum(0) for k in range(components)])
-        size, length = np.bincount(label, minlength=components), np.linalg.norm(sums, axis=1)
+        size, sums = clustered(x, components)
+        length = np.linalg.norm(sums, axis=1)
         kappa = np.minimum(rough_concentration(length / size, x.shape[1]), 1e3) * np.exp(
             0.3 * rng.normal(size=components)
         )
@@ -106,7 +106,10 @@ class MixtureFamily(Family):
         return {"mean": perturbed(rng, sums / length[:, None]), "concentration": kappa, "weight": weight}
 
     def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
-        return aligned(tree, x[:: max(1, len(x) // FEW_ROWS)])
+        return aligned(tree, x[:: max(1, len(x) // FEW_ROWS)], self)
+
+    def joint(self, p: Parameters, x: Array) -> Array:
+        return joint(p, x)
 
 
 def joint(p: Parameters, x: Array) -> Array:
@@ -116,25 +119,23 @@ def joint(p: Parameters, x: Array) -> Array:
     return height[None] - p["concentration"][None] * jnp.sum(off * off, axis=-1) / 2
 
 
-@jax.jit
-def responsibilities(p: Parameters, x: Array) -> Array:
-    """P(component | row), for one draw or along leading axes of draws."""
-    return jax.nn.softmax(joint(p, x), axis=1)
+@partial(jax.jit, static_argnums=0)
+def responsibilities(family: Family, p: Parameters, x: Array) -> Array:
+    """Return P(component | row) of a mixture, for one draw."""
+    return family.responsibilities(p, x)
 
 
-def aligned(tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
-    """Labels permuted so that rows are assigned as in the draw of highest density, whose weights fall."""
-    from scipy.optimize import linear_sum_assignment
+def clustered(x: Reals, components: int) -> tuple[Any, Reals]:
+    """Return the sizes and the sums of clusters of rows, for starts."""
+    from sklearn.cluster import KMeans
 
-    posterior, lp = tree["posterior"].dataset, np.asarray(tree["sample_stats"]["lp"])
-    arrays = {name: np.array(posterior[name]) for name in MixtureFamily.dims}
-    rows = jnp.asarray(x, arrays["mean"].dtype)
-    at = lambda index: np.asarray(responsibilities({name: array[index] for name, array in arrays.items()}, rows))
-    best = np.unravel_index(np.argmax(lp), lp.shape)
-    reference = at(best)[:, np.argsort(-arrays["weight"][best])]
-    for index in np.ndindex(*lp.shape):
-        order = linear_sum_assignment(-reference.T @ at(index))[1]
-        for array in arrays.values():
-            array[index] = array[index][order]
-    tree["posterior"].dataset = posterior.assign({name: (posterior[name].dims, a) for name, a in arrays.items()})
-    return tree
+    label = KMeans(components, n_init=10, random_state=0).fit(x).labels_
+    return np.bincount(label, minlength=components), np.stack([x[label == k].sum(0) for k in range(components)])
+
+
+def aligned(tree: xarray.DataTree, x: Reals, family: Family) -> xarray.DataTree:
+    """Return the tree with labels permuted so that rows are assigned as in the draw of highest density."""
+    dtype = tree["posterior"]["weight"].dtype
+    rows = jnp.asarray(x, dtype)
+    at = lambda one: responsibilities(family, {name: one[name] for name in family.dims}, rows).T
+    return align(tree, "component", by=at, sort_by="weight")

@@ -5,6 +5,8 @@
     bingham-von-mises-fisher    both: a quadratic and a linear part
     sine, cosine                two angles on a torus, coupled
     mixture                     several von Mises-Fisher laws with unknown means, concentrations and weights
+    sine-mixture, cosine-mixture    several of these on the torus
+    matrix-fisher               rotations in space
 
 All constants are exact, so these are posteriors and not approximations of them; the parameters live on products of
 spheres, simplices and flat spaces, and the sampler tunes itself. Families and priors: `directional_family` and the
@@ -13,6 +15,7 @@ modules beside it.
 
 from __future__ import annotations
 
+import math
 import warnings
 from functools import partial
 from typing import Any
@@ -24,14 +27,17 @@ from jax import Array
 from jax.scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
+from orthodrome.diagnostics.summaries import summary_of
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.base import SampledModel, check_choice, thinned
-from orthodrome.models.directional.data import check_spread
+from orthodrome.models.directional.evidence import BayesFactor, log_marginal
 from orthodrome.models.directional.family import Family, Parameters, Reals
-from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily, responsibilities
+from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily
 from orthodrome.models.directional.quadratic import BinghamFamily, BinghamVonMisesFisherFamily
+from orthodrome.models.directional.rotation import MatrixFisherFamily
 from orthodrome.models.directional.torus import CosineFamily, SineFamily
+from orthodrome.models.directional.torus_mixture import TorusMixtureFamily
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.holders.tempering import Tempering
@@ -43,6 +49,9 @@ FAMILIES: dict[str, Family] = {
     "sine": SineFamily(),
     "cosine": CosineFamily(),
     "mixture": MixtureFamily(),
+    "sine-mixture": TorusMixtureFamily(SineFamily()),
+    "cosine-mixture": TorusMixtureFamily(CosineFamily()),
+    "matrix-fisher": MatrixFisherFamily(),
 }
 METHODS = ("nuts", "hmc")
 
@@ -50,7 +59,8 @@ METHODS = ("nuts", "hmc")
 class Directional(SampledModel):
     """A law of directions, fitted to data.
 
-    law: 'von-mises-fisher', 'bingham', 'bingham-von-mises-fisher', 'sine', 'cosine' or 'mixture'
+    law: 'von-mises-fisher', 'bingham', 'bingham-von-mises-fisher', 'sine', 'cosine', 'mixture', 'sine-mixture',
+        'cosine-mixture' or 'matrix-fisher'
     components: of a mixture
     scale: of the prior: the mean of concentrations, and the standard deviation of what may have either sign
     weight_concentration: of the Dirichlet prior of a mixture's weights
@@ -87,7 +97,10 @@ class Directional(SampledModel):
         self.tempering = tempering
 
     def fit(self, X: Any, y: Any = None) -> Directional:
-        """Draw from the posterior given unit vectors in rows, angles on a circle (n,), or pairs of angles (n, 2)."""
+        """Draw from the posterior of a law.
+
+        X: unit vectors in rows, angles on a circle (n,), pairs of angles (n, 2), or rotation matrices (n, 3, 3)
+        """
         family, x = self._checked(X)
         rngs = [np.random.default_rng([self.random_state, chain]) for chain in range(self.num_chains)]
         with self.in_precision():
@@ -96,6 +109,7 @@ class Directional(SampledModel):
             starts = [{name: np.asarray(value, self.dtype) for name, value in start.items()} for start in starts]
             tree = self.drawn(self._sampler(law), starts, dims=family.dims)
             self.parameters_ = parameters(tree)
+            self._raw = None if family.mixture else everything(tree)
             self.draws_ = family.finished(tree, x)
         self.x_ = x
         self.estimate_ = estimates(self.draws_)
@@ -114,17 +128,33 @@ class Directional(SampledModel):
         """The mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 
+    def bayes_factor(self, seed: int = 0) -> BayesFactor:
+        """Return the log Bayes factor of the fitted law against the uniform one, with its standard error.
+
+        It depends on the prior, thus on `scale`: a law that may be anything is penalised for it. A mixture's draws
+        must have their labels aligned: components that overlap so much that labels mix make it too small.
+        """
+        check_is_fitted(self)
+        family, x = FAMILIES[self.law], self.x_
+        with jax.enable_x64(True):
+            law = family.target(x, self.scale, self.weight_concentration, "float64")
+            draws = self._raw if self._raw is not None else everything(self.draws_, tuple(family.dims))
+            value, error = log_marginal(law, draws, self.scale, self.weight_concentration, seed)
+        labels = math.lgamma(self.components + 1) if family.mixture else 0.0
+        return BayesFactor(value + labels + len(x) * family.log_volume(x), error)
+
     def predict_proba(self, X: Any) -> Reals:
         """P(component | row) of a mixture, over the posterior."""
         check_is_fitted(self)
-        if self.law != "mixture":
+        family = FAMILIES[self.law]
+        if not family.mixture:
             raise BadInput(f"law is {self.law!r}; only a mixture has components to assign rows to")
         posterior = self.draws_["posterior"]
-        flat = {name: np.asarray(posterior[name]) for name in MixtureFamily.dims}
+        flat = {name: np.asarray(posterior[name]) for name in family.dims}
         with self.in_precision():
             x = jnp.asarray(FAMILIES[self.law].read(X), self.dtype)
             p = {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:])), self.dtype) for name, a in flat.items()}
-            return np.asarray(jax.lax.map(lambda one: responsibilities(one, x), p).mean(0), float)
+            return np.asarray(jax.lax.map(lambda one: family.responsibilities(one, x), p).mean(0), float)
 
     def _checked(self, data: Any) -> tuple[Family, Reals]:
         check_choice("law", self.law, tuple(FAMILIES))
@@ -135,11 +165,9 @@ class Directional(SampledModel):
                 raise BadInput(f"{name} is {value}; it must be above 0")
         family = FAMILIES[self.law]
         x = family.read(data)
-        check_spread(x)
-        if self.law == "mixture" and not 2 <= self.components <= len(x):
-            raise BadInput(
-                f"components is {self.components}; take from 2 (one is 'von-mises-fisher') to {len(x)} (rows)"
-            )
+        family.check_spread(x)
+        if family.mixture and not 2 <= self.components <= len(x):
+            raise BadInput(f"components is {self.components}; take from 2 (one is a law of its own) to {len(x)} (rows)")
         return family, x
 
     def _sampler(self, law: Any) -> Any:
@@ -147,7 +175,8 @@ class Directional(SampledModel):
         return sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering)
 
     def _warn_scale(self) -> None:
-        largest = max(np.max(self.estimate_.get(name, 0)) for name in ("concentration", "matrix", "vector"))
+        scales = ("concentration", "matrix", "vector", "parameter")
+        largest = max(np.max(self.estimate_.get(name, 0)) for name in scales)
         if largest > 3 * self.scale:
             text = f"a concentration of {largest:.3g} is far beyond the prior's scale of {self.scale:g}: raise `scale`"
             warnings.warn(text, OrthodromeWarning, stacklevel=3)
@@ -167,9 +196,20 @@ def parameters(tree: Any) -> Parameters:
     return {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:]))) for name, a in arrays.items()}
 
 
+def everything(tree: Any, names: tuple[str, ...] | None = None) -> dict[str, Reals]:
+    """Return the draws of all chains as arrays (draw, ...), mixed over chains, in float64."""
+    posterior = tree["posterior"].dataset
+    arrays = {str(n): np.asarray(posterior[n], float) for n in (names or posterior.data_vars)}
+    return {name: a.swapaxes(0, 1).reshape(-1, *a.shape[2:]) for name, a in arrays.items()}
+
+
 def estimates(tree: Any) -> dict[str, Reals]:
-    """The posterior mean of each variable; of a direction, the direction of the mean."""
+    """Return the posterior mean of each variable; of a direction its direction, of axes the mean axes."""
     found = {str(n): np.asarray(v, float).mean((0, 1)) for n, v in tree["posterior"].dataset.data_vars.items()}
     if "mean" in found:
         found["mean"] = found["mean"] / np.linalg.norm(found["mean"], axis=-1, keepdims=True)
+    if "axes" in found:  # the same as their opposites: a mean of numbers is no axis
+        found["axes"] = np.asarray(summary_of(tree, "axes")["mean_axes"])
+    if "mode" in found:
+        found["mode"] = np.asarray(summary_of(tree, "mode")["mean_rotation"])
     return found

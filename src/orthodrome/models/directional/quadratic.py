@@ -17,7 +17,7 @@ from jax import Array
 from orthodrome import special
 from orthodrome.manifolds import Euclidean, Product
 from orthodrome.models.directional.data import read_directions
-from orthodrome.models.directional.family import Family, Parameters, Reals, log_normal
+from orthodrome.models.directional.family import Family, Parameters, Reals, log_normal, with_kinds
 
 if TYPE_CHECKING:
     import xarray
@@ -100,4 +100,4 @@ def with_axes(tree: xarray.DataTree, d: int) -> xarray.DataTree:
             axes=(("chain", "draw", "axis", "rank"), axes * sign[:, :, None]),
         )
     )
-    return tree
+    return with_kinds(tree, {"matrix": "Euclidean", "eigenvalues": "Euclidean", "axes": "Axes"}, drop="shape")

@@ -27,6 +27,7 @@ from orthodrome.models.directional.family import (
     log_normal,
     perturbed,
     rough_concentration,
+    with_kinds,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class SineFamily(Family):
 
     def read(self, data: Any) -> Reals:
         return read_torus(data)
+
+    def log_volume(self, x: Reals) -> float:
+        return float(2 * np.log(2 * np.pi))
 
     def manifold(self) -> Product:
         return Product({"mean": Sphere(), "concentration": LogPositive(), "coupling": Euclidean()})
@@ -100,8 +104,9 @@ def with_angles(tree: xarray.DataTree) -> xarray.DataTree:
     """Draws with the mean angles, in (-pi, pi] about their own mean direction so that no draw is cut from the rest."""
     posterior = tree["posterior"].dataset
     mean = np.asarray(posterior["mean"], float)
-    middle = np.arctan2(*mean.mean((0, 1)).T[::-1])
+    center = mean.mean((0, 1))
+    middle = np.arctan2(center[..., 1], center[..., 0])
     angle = np.arctan2(mean[..., 1], mean[..., 0]) - middle
     angle = middle + np.angle(np.exp(1j * angle))
-    tree["posterior"].dataset = posterior.assign(mean_angle=(("chain", "draw", "angle"), angle))
-    return tree
+    tree["posterior"].dataset = posterior.assign(mean_angle=(posterior["mean"].dims[:-1], angle))
+    return with_kinds(tree, {"mean_angle": "Euclidean"})

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome.core.types import Reals
+from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.base import SampledModel, check_choice, thinned
@@ -140,25 +141,4 @@ def random_starts(nodes: int, rank: int, chains: int, seed: int, dtype: str) -> 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:
     """Draws with columns permuted and signs turned to match the draw of highest density, whose eigenvalues fall."""
-    posterior, stats = tree["posterior"].dataset, tree["sample_stats"]
-    frame, values = np.array(posterior["frame"]), np.array(posterior["eigenvalues"])
-    best = np.unravel_index(np.argmax(np.asarray(stats["lp"])), frame.shape[:2])
-    reference = frame[best][:, np.argsort(-values[best])]
-    for index in np.ndindex(*frame.shape[:2]):
-        order, sign = match(frame[index], reference)
-        frame[index], values[index] = frame[index][:, order] * sign, values[index][order]
-    dims = {name: posterior[name].dims for name in ("frame", "eigenvalues")}
-    tree["posterior"].dataset = posterior.assign(
-        frame=(dims["frame"], frame), eigenvalues=(dims["eigenvalues"], values)
-    )
-    return tree
-
-
-def match(frame: Any, reference: Any) -> tuple[Any, Any]:
-    """Which columns, with which signs, look most like those of the reference."""
-    from scipy.optimize import linear_sum_assignment
-
-    likeness = reference.T @ frame
-    _, order = linear_sum_assignment(-np.abs(likeness))
-    sign = np.sign(likeness[np.arange(len(order)), order])
-    return order, np.where(sign == 0, 1, sign).astype(frame.dtype)
+    return align(tree, "column", by="frame", signs=("frame",), sort_by="eigenvalues")

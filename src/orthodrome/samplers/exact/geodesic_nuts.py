@@ -132,7 +132,8 @@ class GeodesicNUTS(ExactGradientSampler):
         origin = trees.where(tree.leaf == 0, trees.where(forward, tree.right, tree.left), tree.moving)
         point = leapfrog(self.gradient, origin, leaves.scaled(h, jnp.where(forward, 1, -1).astype(energy0.dtype)))
         end, relative = End(point.position, point.velocity), energy0 - energy(point)
-        growing = _draw(log_u[0], tree.growing, _leaf(point, relative), biased=False)
+        leaf, infinite = _leaf(point, relative), jnp.isposinf(point.logdensity)
+        growing = _draw(log_u[0], tree.growing, leaf, biased=False)
         turned = u_turn.turns_anywhere(h, tree.kept, tree.leaf, end, forward)
         unusable = ~(relative > -DIVERGENT_ENERGY)
         tree = tree._replace(
@@ -140,7 +141,8 @@ class GeodesicNUTS(ExactGradientSampler):
             leaf=tree.leaf + 1,
             growing=growing,
             kept=u_turn.keep(tree.kept, tree.leaf, end),
-            done=turned | unusable,
+            done=turned | unusable | infinite,
+            chosen=trees.where(infinite, leaf, tree.chosen),  # no law has this point: the run is to see it and stop
             diverging=diverges(self.manifold, relative, point),
             sum_acceptance=tree.sum_acceptance + jnp.exp(jnp.minimum(relative, 0)),
             n_steps=tree.n_steps + 1,

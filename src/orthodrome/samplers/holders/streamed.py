@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Info, State, Tree
 from orthodrome.gradients.stream import next_batch
@@ -78,10 +79,11 @@ class Streamed(Holder):
         return _draw(self.sampler.manifold, state.position)
 
 
-_draw = jax.jit(lambda manifold, x: manifold.to_user(x))
-_init = jax.jit(lambda sampler, position, key: sampler.init(position, key))
+_draw = keeps_programs(jax.jit(lambda manifold, x: manifold.to_user(x)))
+_init = keeps_programs(jax.jit(lambda sampler, position, key: sampler.init(position, key)))
 
 
+@keeps_programs
 @jax.jit
 def _step(sampler: StochasticSampler, batch: Tree, key: Array, state: State) -> tuple[State, Info]:
     target = replace(sampler.gradient.target, data=batch)
