@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from orthodrome.errors import BadInput
+from orthodrome.storage.draws import check_labels
 from support.run_cases import NORTH, draws
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -33,6 +34,20 @@ def test_nothing_is_left_behind(tmp_path: Path, case: str) -> None:
     with pytest.raises(BadInput, match=text):
         draws(checkpoint=tmp_path / "run", store=tmp_path / "draws.zarr", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [3, b"bytes", "", ["a"], True])
+@pytest.mark.parametrize("where", ["checkpoint", "store"])
+def test_what_is_no_path(where: str, path: Any) -> None:
+    with pytest.raises(BadInput, match=f"{where} is .* it must be the path of a folder"):
+        draws(**{where: path})
+
+
+def test_names_that_cannot_be_in_a_tree() -> None:
+    with pytest.raises(BadInput, match="'a/b' has a '/' in its name"):
+        check_labels({"a/b": (3,)}, None, None)
+    with pytest.raises(BadInput, match="names axes of length 3 and 4"):
+        check_labels({"a": (3,), "b": (4,)}, {"a": ["axis"], "b": ["axis"]}, None)
 
 
 def test_labels_that_fit_are_kept_on_disk(tmp_path: Path) -> None:

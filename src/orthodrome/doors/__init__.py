@@ -10,7 +10,7 @@ from orthodrome.doors.look import check_look
 from orthodrome.doors.names import describe, factors
 from orthodrome.doors.poles import warn_poles
 from orthodrome.doors.settings import check_contract, check_resumable, check_sampler, density_of, parts, probe_of
-from orthodrome.doors.start import check_interval, check_numbers, read_start
+from orthodrome.doors.start import check_interval, check_numbers, check_path, read_start
 
 __all__ = [
     "check_components",
@@ -19,6 +19,7 @@ __all__ = [
     "check_interval",
     "check_look",
     "check_numbers",
+    "check_path",
     "check_resumable",
     "check_sampler",
     "density_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import jax
@@ -40,6 +41,12 @@ def check_interval(checkpoint_every: Any) -> None:
     number = isinstance(checkpoint_every, int | float | np.integer | np.floating)
     if isinstance(checkpoint_every, bool) or not number or not checkpoint_every >= 0:
         raise BadInput(f"checkpoint_every is {checkpoint_every!r}; it must be a number of seconds, 0 or more")
+
+
+def check_path(name: str, path: Any) -> None:
+    """Raise unless a folder is given as a path (or not at all)."""
+    if path is not None and (not isinstance(path, str | os.PathLike) or not os.fspath(path)):
+        raise BadInput(f"{name} is {path!r}; it must be the path of a folder")
 
 
 def read_start(start: Any, num_chains: int, manifold: Manifold) -> tuple[Tree, bool]:

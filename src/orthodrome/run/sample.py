@@ -81,6 +81,8 @@ def sample(
     doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
     doors.check_interval(checkpoint_every)
+    doors.check_path("checkpoint", checkpoint)
+    doors.check_path("store", store)
     if log_likelihood:
         check_pointwise(doors.density_of(sampler))
     numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
