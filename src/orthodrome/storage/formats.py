@@ -20,8 +20,8 @@ def refuse_other_formats(folder: Path, commit: dict[str, Any]) -> None:
     if commit.get("format") == FORMAT:
         return
     raise CheckpointError(
-        f"the checkpoint in {folder} was written by orthodrome {writer_of(folder, commit)}, whose format is not that of "
-        "this version: finish the run with that version, or start in a new folder"
+        f"the checkpoint in {folder} was written by orthodrome {writer_of(folder, commit)}, in a format that this "
+        "version does not read: finish the run with that version, or start in a new folder"
     )
 
 
