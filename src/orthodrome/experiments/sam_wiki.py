@@ -11,7 +11,7 @@ from typing import Any
 
 from orthodrome.corpora.wikipedia import wikipedia_set
 from orthodrome.experiments.support.contract import Claim, Context
-from orthodrome.experiments.support.sam.curves import Curve
+from orthodrome.experiments.support.sam.curves import MethodCurve
 from orthodrome.experiments.support.sam.methods import GMC, cases, common_claims, published, run_cases
 
 NAME = "sam-wiki"
@@ -43,7 +43,7 @@ def run(context: Context) -> list[Claim]:
     return claims(curves)
 
 
-def claims(curves: dict[str, Curve]) -> list[Claim]:
+def claims(curves: dict[str, MethodCurve]) -> list[Claim]:
     """The figure's statements."""
     ours = {name: curves[name].annealed for name in ("sggmc, S = 100", "gsgnht, S = 100")}
     best = min(ours, key=lambda name: ours[name])
