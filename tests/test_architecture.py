@@ -192,3 +192,10 @@ def test_no_test_asks_a_clock() -> None:
     asking = {path.name for path in here.parent.rglob("*.py") if path != here and CLOCK.search(path.read_text())}
     assert asking == set()
     assert CLOCK.search("began = time.perf_counter()") and not CLOCK.search("time.sleep(0.01)")
+
+
+def test_the_developer_guide_has_the_same_order() -> None:
+    guide = (ROOT.parents[1] / "docs" / "developer.md").read_text()
+    told = guide.split("```text\n")[1].split("```")[0].split()
+    rooms = [room for room in " ".join(ORDER).split() if "." not in room and room != "__main__"]
+    assert told == rooms

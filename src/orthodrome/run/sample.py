@@ -211,13 +211,14 @@ def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
     setup, plan = conductor.setup, conductor.plan
     sampler = setup.sampler.sampler if isinstance(setup.sampler, Tuner) else setup.sampler
     manifold = sampler.manifold
+    kinds = {} if manifold is None else draws.named_manifolds(manifold, setup.positions)
     return {
         "inference_library": "orthodrome",
         "inference_library_version": importlib.metadata.version("orthodrome"),
         "created_at": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "sampler": type(sampler).__name__,
-        "manifold": doors.describe(manifold),
-        "manifolds": json.dumps(draws.named_manifolds(manifold, setup.positions)),
+        "manifold": "" if manifold is None else doors.describe(manifold),
+        "manifolds": json.dumps(kinds),
         "seed": plan.seed,
         "thin": plan.thin,
         "tuning_steps": plan.num_warmup,

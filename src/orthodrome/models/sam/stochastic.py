@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ class StochasticTopics(TopicSampler):
     given: TopicProblem
     settings: ChainSettings = static()
 
-    @property
+    @cached_property
     def tuner(self) -> TopicTuner:
         """Steps and friction, given or learnt."""
         return TopicTuner(self.settings, self.given.law)

@@ -9,6 +9,7 @@ projected gradient, and the closed form of mt. 'stovi' mixes the new mut with th
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ class VariationalTopics(TopicSampler):
     given: TopicProblem
     batch_size: int | None = static(default=None)
 
-    @property
+    @cached_property
     def lengths(self) -> tuple[float, float]:
         """E|beta| and E|mu| under q: A_V(sigma) and A_V(kappa0)."""
         law = self.given.law
