@@ -100,7 +100,7 @@ def test_an_energy_without_the_determinant_is_caught(monkeypatch: pytest.MonkeyP
     right = generalised_leapfrog.System.energy
 
     def forgetful(self: Any, point: Any) -> jax.Array:
-        return right(self, point) - self.shape(point.x).log_determinant / 2
+        return right(self, point) - self.metric_at(point.x).log_determinant / 2
 
     monkeypatch.setattr(generalised_leapfrog.System, "energy", forgetful)
     found = verdict(FUNNEL, hmc(following, 0.51), 4000, "float32", num_steps=21)
@@ -109,7 +109,7 @@ def test_an_energy_without_the_determinant_is_caught(monkeypatch: pytest.MonkeyP
 
 def test_a_proposal_without_the_determinant_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     right = riemannian_langevin.log_normal
-    monkeypatch.setattr(riemannian_langevin, "log_normal", lambda q, y, h: right(q, y, h) - q.shape.log_determinant / 2)
+    monkeypatch.setattr(riemannian_langevin, "log_normal", lambda q, y, h: right(q, y, h) - q.metric.log_determinant / 2)
     found = verdict(FUNNEL, langevin(following, 0.91), 4000, "float32", num_steps=21)
     assert np.abs(found.z).max() > 2 * THRESHOLD
 
