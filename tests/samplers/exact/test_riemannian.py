@@ -109,7 +109,8 @@ def test_an_energy_without_the_determinant_is_caught(monkeypatch: pytest.MonkeyP
 
 def test_a_proposal_without_the_determinant_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     right = riemannian_langevin.log_normal
-    monkeypatch.setattr(riemannian_langevin, "log_normal", lambda q, y, h: right(q, y, h) - q.metric.log_determinant / 2)
+    wrong = lambda q, y, h: right(q, y, h) - q.metric.log_determinant / 2
+    monkeypatch.setattr(riemannian_langevin, "log_normal", wrong)
     found = verdict(FUNNEL, langevin(following, 0.91), 4000, "float32", num_steps=21)
     assert np.abs(found.z).max() > 2 * THRESHOLD
 
