@@ -181,6 +181,7 @@ NOISES = {
     "scalar": jnp.float32(3.0),
     "diagonal": jnp.asarray([[1.0, 2.0], [0.5, 0.0]]),
     "full": Dense(jnp.asarray(np.cov(np.random.default_rng(0).normal(size=(4, 9))), jnp.float32)),
+    "low rank, minus": LowRank(jnp.full((4, 1), 0.3), jnp.ones(4), -1),
     "low rank": LowRank(jnp.asarray(np.random.default_rng(1).normal(size=(4, 2)), jnp.float32), jnp.ones(4)),
 }
 STEPS = {

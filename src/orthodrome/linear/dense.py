@@ -55,9 +55,9 @@ class Dense(_Matrix, PositiveMap):
     def scaled(self, by: Any) -> Dense:
         return Dense(self.matrix * jnp.asarray(by, self.matrix.dtype))
 
-    def congruent(self, g: Array) -> Dense:
-        g = jnp.broadcast_to(g, self.matrix.shape[:1])
-        return Dense(g[:, None] * self.matrix * g[None, :])
+    def budget(self, time: Array) -> Dense:
+        root = jnp.broadcast_to(jnp.sqrt(time), self.matrix.shape[:1])
+        return Dense(2 * root[:, None] * self.matrix * root[None, :])
 
 
 @pytree

@@ -58,8 +58,8 @@ def mean_diagonal(values: Any, like: Tree) -> Array:
     """Return the mean of the diagonals over all numbers of the position."""
     parts = jax.tree.leaves(like)
     dtype = jnp.result_type(*parts)
-    means = [jnp.mean(maps.diagonal_values(a)).astype(dtype) for a in entries(values, like)]
-    return sum(mean * x.size for mean, x in zip(means, parts, strict=True)) / sum(x.size for x in parts)
+    pairs = zip(entries(values, like), parts, strict=True)
+    return sum(jnp.mean(maps.diagonal_values(a)).astype(dtype) * x.size for a, x in pairs) / sum(x.size for x in parts)
 
 
 def largest_diagonal(values: Tree, like: Tree) -> Array:

@@ -75,8 +75,8 @@ class PositiveMap(LinearMap):
         """Return the diagonal of A, a vector of n numbers."""
 
     @abc.abstractmethod
-    def congruent(self, g: Array) -> PositiveMap:
-        """Return diag(g) A diag(g), for a vector g of n numbers, or of one that serves all elements."""
+    def budget(self, time: Array) -> PositiveMap:
+        """Return 2 t^(1/2) A t^(1/2), for a vector t of n numbers, or of one that serves all elements."""
 
 
 def wrong_shape(name: str, array: Array, wanted: tuple[int, ...]) -> str | None:

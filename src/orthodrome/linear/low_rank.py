@@ -55,7 +55,8 @@ class LowRank(PositiveMap):
         return self.inverse().apply(v)
 
     def dense(self) -> Array:
-        return self.sign * (self.factor @ self.factor.T) + jnp.diag(self.diagonal)
+        square = self.factor @ self.factor.T
+        return (square if self.sign > 0 else -square) + jnp.diag(self.diagonal)
 
     def root(self) -> Stretched:
         scale = jnp.sqrt(self.diagonal)
@@ -75,8 +76,8 @@ class LowRank(PositiveMap):
         by = jnp.asarray(by, self.diagonal.dtype)
         return replace(self, factor=self.factor * jnp.sqrt(by), diagonal=self.diagonal * by)
 
-    def congruent(self, g: Array) -> LowRank:
-        return replace(self, factor=g[:, None] * self.factor, diagonal=g**2 * self.diagonal)
+    def budget(self, time: Array) -> LowRank:
+        return replace(self, factor=jnp.sqrt(2 * time)[:, None] * self.factor, diagonal=2 * time * self.diagonal)
 
 
 @pytree

@@ -62,11 +62,6 @@ def scaled(a: Entry, by: Any) -> Entry:
     return a.scaled(by) if is_map(a) else a * jnp.asarray(by, jnp.result_type(a, float))
 
 
-def congruent(a: Entry, g: Any) -> Entry:
-    """Return g a g for a positive a and a number or a diagonal g (an array of the leaf's shape)."""
-    return a.congruent(jnp.ravel(g)) if is_map(a) else g**2 * a
-
-
 def add(a: Entry, b: Entry, like: Array) -> Entry:
     """Return a + b; a dense map if either is a map."""
     return Dense(dense(a, like) + dense(b, like)) if is_map(a) or is_map(b) else a + b
@@ -74,7 +69,7 @@ def add(a: Entry, b: Entry, like: Array) -> Entry:
 
 def budget(friction: Entry, time: Any) -> Entry:
     """Return 2 C t, the covariance of the noise that balances a friction over a time (one, or one per element)."""
-    return congruent(friction, jnp.sqrt(time)).scaled(2) if is_map(friction) else 2 * friction * time
+    return friction.budget(jnp.ravel(time)) if is_map(friction) else 2 * friction * time
 
 
 def damped(friction: Entry, time: Any, v: Array) -> Array:

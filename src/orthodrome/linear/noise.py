@@ -13,6 +13,7 @@ step or more friction is the remedy.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -23,7 +24,7 @@ from orthodrome.core.types import Tree
 from orthodrome.linear import leaves, maps
 from orthodrome.linear.linear_map import Entry, is_map
 from orthodrome.linear.linear_step import duration
-from orthodrome.linear.low_rank import LowRank, Stretched
+from orthodrome.linear.low_rank import LowRank
 
 ROUNDING = 16
 """How many rounding errors below zero an eigenvalue may be and count as zero: a few operations, with a margin."""
@@ -36,11 +37,13 @@ def injected_noise(key: Array, h: Tree, friction: Any, noise: Any, like: Tree) -
     friction, noise: C and V, one entry for all leaves or one per leaf
     """
     steps = leaves.entries(h, like)
-    budgets = [maps.budget(c, duration(s)) for c, s in zip(leaves.entries(friction, like), steps, strict=True)]
+    budgets = (maps.budget(c, duration(s)) for c, s in zip(leaves.entries(friction, like), steps, strict=True))
     return compensated(key, budgets, noise, steps, like)
 
 
-def compensated(key: Array, totals: list[Entry], noise: Any, gains: list[Entry], like: Tree) -> tuple[Tree, Array]:
+def compensated(
+    key: Array, totals: Iterable[Entry], noise: Any, gains: Iterable[Entry], like: Tree
+) -> tuple[Tree, Array]:
     """Draw N(0, total - gain V gain') for every leaf of `like`; return it, and whether any leaf had to be clipped.
 
     totals: the covariance that is wanted, one entry per leaf; gains: what multiplies the gradient of each leaf
@@ -64,7 +67,7 @@ def compensated_leaf(key: Array, total: Entry, noise: Entry | None, gain: Entry,
         return jnp.sqrt(total) * z, jnp.zeros((), bool)
     if noise is None and isinstance(total, LowRank):
         return total.root().apply(z), jnp.zeros((), bool)
-    if isinstance(noise, LowRank) and not is_map(total) and not is_map(gain):
+    if isinstance(noise, LowRank) and noise.sign > 0 and not is_map(total) and not is_map(gain):
         return _low_rank(z, total, noise, gain)
     if is_map(total) or is_map(noise) or is_map(gain):
         return _dense(z, total, noise, gain)
@@ -84,14 +87,15 @@ def _dense(z: Array, total: Entry, noise: Entry | None, gain: Entry) -> tuple[Ar
 def _low_rank(z: Array, total: Entry, noise: LowRank, gain: Entry) -> tuple[Array, Array]:
     """Draw with a root of diag(a) - (g F) (g F)', a = total - g^2 d, where V = diag(d) + F F' and g is the gain.
 
-    With a^(-1/2) g F = U diag(c) W' it is a^(1/2) (I + U diag((1 - c^2)^(1/2) - 1) U').
+    With a^(-1/2) g F = U diag(c) W' it is a^(1/2) (I - U diag(1 - (1 - c^2)^(1/2)) U').
     """
     flat = lambda value: jnp.broadcast_to(value, z.shape).ravel()
     a = flat(total) - flat(gain) ** 2 * noise.diagonal
     root = jnp.sqrt(jnp.maximum(a, jnp.finfo(z.dtype).tiny))
-    directions, c, _ = jnp.linalg.svd((flat(gain) / root)[:, None] * noise.factor, full_matrices=False)
-    drawn = Stretched(root, directions, jnp.sqrt(jnp.maximum(1 - c**2, 0))).apply(z)
-    return drawn, _below(a, flat(total)) | _below(1 - c**2, jnp.ones_like(c))
+    u, c, _ = jnp.linalg.svd((flat(gain) / root)[:, None] * noise.factor, full_matrices=False)
+    kept = jnp.sqrt(jnp.maximum(1 - c**2, 0))
+    drawn = root * (z.ravel() - u @ ((1 - kept) * (u.T @ z.ravel())))
+    return drawn.reshape(z.shape), _below(a, flat(total)) | _below(1 - c**2, jnp.ones_like(c))
 
 
 def _below(left: Array, total: Any) -> Array:
