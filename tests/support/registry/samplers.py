@@ -117,7 +117,7 @@ SAMPLERS: dict[str, Case] = {
     "RandomWalk": geodesic(RandomWalk, new.walk, "vmf-3", "simplex", "ball", chains=lambda law: law.walkers),
     "RiemannianHMC": riemannian(RiemannianHMC, new.riemannian_hmc),
     "RiemannianLangevin": riemannian(
-        RiemannianLangevin, new.riemannian_langevin, chains=lambda law: int(2.4 * law.chains)
+        RiemannianLangevin, new.riemannian_langevin, chains=lambda law: int(2.6 * law.chains)
     ),
     "ColumnPairs": columns(
         ColumnPairs, new.column_pairs, laws=("square-frames",), chains=lambda law: int(2.4 * law.chains)
