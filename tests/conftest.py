@@ -6,6 +6,7 @@ Our own warnings are errors. The tests run in float32 unless they take the `x64`
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import jax
 import pytest
@@ -22,14 +23,36 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", f"error::{name}")
 
 
-SAME_KERNELS = ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py", "test_topics_files.py")
-"""Tests of the same numba kernels run in one process (`--dist loadgroup`): two would compile them twice."""
+GROUPS = {
+    "topics": ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py", "jobs/test_topics_files.py"),
+    "runs": ("run/", "storage/"),
+}
+"""Tests of the same numba kernels, or of the same compiled run, go to one process (`--dist loadgroup`): two would
+compile them twice. So do the tests of one file, which share fixtures and programs."""
+EACH_ALONE = (
+    "samplers/test_stay_in_truth.py",
+    "samplers/test_discrete_law.py",
+    "samplers/test_controls.py",
+    "manifolds/",
+    "experiments/",
+    "test_examples.py",
+    "test_readme.py",
+    "test_public_names.py",
+)
+"""Files whose tests share next to nothing: they fill whichever process is free."""
+
+
+def group_of(path: str) -> str | None:
+    """Which process a test goes to, or None for any."""
+    named = (name for name, parts in GROUPS.items() if any(part in path for part in parts))
+    return next(named, None if any(part in path for part in EACH_ALONE) else path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if any(part in item.path.as_posix() for part in SAME_KERNELS):
-            item.add_marker(pytest.mark.xdist_group("sam"))
+        group = group_of(item.path.relative_to(Path(__file__).parent).as_posix())
+        if group is not None and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture

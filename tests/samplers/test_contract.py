@@ -26,7 +26,7 @@ from support.classes import classes_with
 from support.registry import SAMPLERS, STARTS, Case
 
 COUNT = 3
-LONG_TO_COMPILE = ("AdaptedTempering", "StochasticAdapted", "Scheduled")
+LONG_TO_COMPILE = ("Adapted", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering")
 """Their vmap is left to the slow suite: what they hold is compiled here by itself."""
 COMPILED = [name for name, case in SAMPLERS.items() if case.kind.compiled]
 PER_LEAF = [name for name, case in SAMPLERS.items() if case.retuned and case.per_leaf]

@@ -50,7 +50,6 @@ LAWS = [
 ]
 FAST = {
     ("GeodesicNUTS", "log-ratio", "float64"),
-    ("GeodesicHMC", "vmf-3", "float64"),
     ("GeodesicHMC", "ball", "float32"),
 }
 ERRATA = {"bvmf-40": [0.512, 0.275, 0.017, 0.026, 0.056, 0.626], "bvmf-80": [0.918, 0.845, 0.015, 0.021, 0.035, 0.084]}

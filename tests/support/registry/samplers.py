@@ -112,14 +112,12 @@ def columns(kind: type, make: Any, **facts: Any) -> Case:
 
 
 SAMPLERS: dict[str, Case] = {
-    "GeodesicHMC": geodesic(GeodesicHMC, new.hmc, *ONE_PER_MANIFOLD, "log-ratio-tiny", "simplex-poles"),
-    "GeodesicNUTS": geodesic(GeodesicNUTS, new.nuts, "vmf-3", "bingham", "gaussian-1"),
-    "RandomWalk": geodesic(
-        RandomWalk, new.walk, "vmf-3", "simplex", "ball", "positive", chains=lambda law: law.walkers
-    ),
+    "GeodesicHMC": geodesic(GeodesicHMC, new.hmc, *ONE_PER_MANIFOLD, "log-ratio-tiny"),
+    "GeodesicNUTS": geodesic(GeodesicNUTS, new.nuts, "bingham", "gaussian-1"),
+    "RandomWalk": geodesic(RandomWalk, new.walk, "vmf-3", "simplex", "ball", chains=lambda law: law.walkers),
     "RiemannianHMC": riemannian(RiemannianHMC, new.riemannian_hmc),
     "RiemannianLangevin": riemannian(
-        RiemannianLangevin, new.riemannian_langevin, chains=lambda law: int(2.4 * law.chains)
+        RiemannianLangevin, new.riemannian_langevin, chains=lambda law: int(2.6 * law.chains)
     ),
     "ColumnPairs": columns(
         ColumnPairs, new.column_pairs, laws=("square-frames",), chains=lambda law: int(2.4 * law.chains)
