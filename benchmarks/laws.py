@@ -115,6 +115,6 @@ def exact_density(law: Law) -> Any:
     if law.space == "frame":
         return od.MatrixVonMisesFisher(first)
     if rest:
-        return od.BinghamVonMisesFisher(jnp.diag(first), rest[0])
+        return od.densities.BinghamVonMisesFisher(jnp.diag(first), rest[0])
     kappa = jnp.sqrt(jnp.sum(first**2))
     return od.VonMisesFisher(first / kappa, kappa)

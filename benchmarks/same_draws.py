@@ -354,7 +354,7 @@ CONFIGURATIONS["sggmc-tuned-low-rank"] = partial(sggmc_tuned, "LowRankForm", 2)
 
 @configuration("sggmc-matrix-friction-word")
 def _() -> Arrays:
-    friction = od.MatrixFriction(jnp.array([[20.0, 2, 0], [2, 30, 0], [0, 0, 25]]))
+    friction = od.Dense(jnp.array([[20.0, 2, 0], [2, 30, 0], [0, 0, 25]]))
     return drawn(od.SGGMC(full(od.Sphere(), fisher), 0.02, friction, 3, "KAUAK"), NORTH)
 
 

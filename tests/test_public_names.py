@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import os
 import subprocess
@@ -123,3 +124,13 @@ def test_a_heavy_import_would_be_seen() -> None:
     assert "numpy" in others(loaded("import orthodrome.core.trees")) and rooms(loaded("import orthodrome.errors")) == {
         "errors"
     }
+
+
+def test_the_page_of_names_is_up_to_date() -> None:
+    """`python docs/make_reference.py` makes it."""
+    place = SOURCE.parents[2] / "docs" / "make_reference.py"
+    spec = importlib.util.spec_from_file_location("make_reference", place)
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.PAGE.read_text(encoding="utf-8") == script.page()

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from orthodrome import BadInput, HyperDirichlet, RotationVonMisesFisher, UniformRotation, Unsupported
+from orthodrome import BadInput
+from orthodrome.densities import HyperDirichlet, RotationVonMisesFisher, UniformRotation
+from orthodrome.errors import Unsupported
 
 F = np.array([[2.0, -0.5, 0.3], [0.1, 1.0, 0.7], [-0.4, 0.2, -1.5]])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from orthodrome import HalfspaceTruncatedNormal, TruncatedNormal
+from orthodrome.densities import HalfspaceTruncatedNormal, TruncatedNormal
 
 SINGLE = [
     # mean, scale, lower, upper, exact distribution function in float64

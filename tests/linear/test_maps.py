@@ -10,8 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from orthodrome import SGGMC, SGHMC, Euclidean, FullGradient, GivenNoise, Minibatch, Posterior, Target, sample
+from orthodrome import (
+    SGGMC,
+    SGHMC,
+    Euclidean,
+    FullGradient,
+    Minibatch,
+    Posterior,
+    Target,
+    sample,
+)
 from orthodrome.errors import BadInput
+from orthodrome.gradients import GivenNoise
 from orthodrome.linear import Dense, LinearStep, LowRank, Stretched, Triangular, leaves, maps
 from orthodrome.linear.linear_map import is_map
 

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from orthodrome import BadInput, Directional, RotationVonMisesFisher
+from orthodrome import BadInput, Directional
+from orthodrome.densities import RotationVonMisesFisher
 
 
 def test_rotations_are_fitted():

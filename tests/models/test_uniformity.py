@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation as Turn
 
-from orthodrome import BadInput, bingham_test, rayleigh_test
+from orthodrome import BadInput
+from orthodrome.models.directional.uniformity import bingham_test, rayleigh_test
 
 SETS = 4000
 
