@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
-from orthodrome.models.checkpoints import agreed_seed, read_parameters
+from orthodrome.storage.about import agreed_seed, read_parameters
 from orthodrome.models.sam.chains import DIMS, all_topics, statistics, with_one_numbering
 from orthodrome.models.sam.defaults import law_of
 from orthodrome.models.sam.documents import DocumentVectors, read_documents
