@@ -17,7 +17,7 @@ import pytest
 from orthodrome.errors import BadInput, Diverged, OrthodromeError, OrthodromeWarning
 from orthodrome.random.keys import new_key
 from orthodrome.run import Stop, loop, pace
-from orthodrome.run.engines import contract as engine
+from orthodrome.run.engines import contract
 from orthodrome.run.parallel import use_cores
 from orthodrome.tuning.adapted import Adapted
 from support.run_cases import NORTH, TRACES, PythonWalk, draws, fisher
@@ -179,20 +179,20 @@ def test_use_cores_after_the_start_explains() -> None:
 
 
 def test_buffers_are_powers_of_two_and_bounded() -> None:
-    assert engine.buffer_length(1) == engine.LONGEST_BUFFER
-    assert engine.buffer_length(engine.BUFFER_BYTES * 3) == 1
-    assert engine.buffer_length(engine.BUFFER_BYTES // 5) == 4
+    assert contract.buffer_length(1) == contract.LONGEST_BUFFER
+    assert contract.buffer_length(contract.BUFFER_BYTES * 3) == 1
+    assert contract.buffer_length(contract.BUFFER_BYTES // 5) == 4
 
 
 TWO_DEVICES = """
 import orthodrome, sys, numpy as np
 assert orthodrome.use_cores(2) == 2
-from support.run_cases import PythonWalk, draws, fisher
+from support.run_cases import draws, fisher
 plain = draws()
 tuned = draws(fisher(None, None), num_warmup=100, keep_warmup=True)
 steps = tuned["warmup_sample_stats"].step_size.values
 assert np.array_equal(steps[0], steps[1]), "chains on two devices learn together"
-odd = draws(PythonWalk(), num_chains=3, num_draws=5, progress=True)
+odd = draws(num_chains=3, num_draws=5, progress=True)
 np.savez(sys.argv[1], plain=plain.posterior.x.values)
 """
 

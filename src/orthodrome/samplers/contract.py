@@ -226,6 +226,7 @@ class PythonSampler(Sampler):
       transitions in its state: `step` tunes as long as the count is below it. The sampler does not change, and what
       was learnt is in the state.
     - `manifold` is that of `state.position`, or None if there is none to be far from.
+    - `draw(state)` may be left out; then the position in the user's coordinates is kept.
     """
 
     compiled: bool = False

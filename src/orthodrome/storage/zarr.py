@@ -236,6 +236,8 @@ class DiskDraws:
             owner.update_attributes(dict(attrs))
         for (group, dim), size in labels.items():
             label = np.asarray(axis_labels(dim, size, self.coords))
+            # of texts, Zarr v3 has specified those of variable length only
+            label = label.astype(np.dtypes.StringDType()) if label.dtype.kind == "U" else label
             root[group].create_array(dim, data=label, dimension_names=(dim,), compressors=Crc32cCodec(), overwrite=True)
 
 

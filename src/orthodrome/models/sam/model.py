@@ -21,7 +21,6 @@ from sklearn.utils.validation import validate_data
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
-from orthodrome.models.checkpoints import agreed_seed, read_parameters
 from orthodrome.models.sam.chains import DIMS, all_topics, statistics, with_one_numbering
 from orthodrome.models.sam.defaults import law_of
 from orthodrome.models.sam.documents import DocumentVectors, read_documents
@@ -33,6 +32,7 @@ from orthodrome.models.sam.settings import check_settings
 from orthodrome.models.sam.stream import DocumentStream
 from orthodrome.models.sam.variational import proportion_step
 from orthodrome.run.sample import sample
+from orthodrome.storage.about import agreed_seed, read_parameters
 
 if TYPE_CHECKING:
     import xarray

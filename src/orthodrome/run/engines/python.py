@@ -65,7 +65,7 @@ def _last_or_any(*values: Any) -> Any:
 
 def keep_in_python(sampler: Any, state: Any, info: Any, keeps: bool) -> Kept:
     """Look at a state; the draw and its distance from the manifold only if the draw is to be kept."""
-    draw = sampler.draw(state)
+    draw = draw_of(sampler, state)
     finite = np.array(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(draw)))
     if not keeps:
         return Kept(None, info, None, finite)
@@ -73,6 +73,13 @@ def keep_in_python(sampler: Any, state: Any, info: Any, keeps: bool) -> Kept:
     return Kept(draw, info, distance, finite)
 
 
+def draw_of(sampler: Any, state: Any) -> Tree:
+    """Return what is kept of a state: what the sampler's `draw` says, else the position in the user's coordinates."""
+    own = getattr(type(sampler), "draw", None)
+    return _to_user(sampler.manifold, state.position) if own is None else own(sampler, state)
+
+
+_to_user = jax.jit(lambda manifold, x: manifold.to_user(x))
 _distance = jax.jit(lambda manifold, x: manifold.distance(x))
 
 
@@ -96,4 +103,4 @@ def first_python_states(sampler: Any, key: Array, num_chains: int) -> tuple[list
     """Return the states of samplers that make their own start, and their draws with a leading axis of chains."""
     chains = np.arange(num_chains, dtype=np.uint32)
     states = [sampler.init(None, init_key(key, chain)) for chain in chains]
-    return states, jax.tree.map(lambda *leaves: np.stack(leaves), *[sampler.draw(state) for state in states])
+    return states, jax.tree.map(lambda *leaves: np.stack(leaves), *[draw_of(sampler, state) for state in states])

@@ -74,12 +74,7 @@ class Streamed(Holder):
         inner, info = _step(self.sampler, batch, key, state.inner)
         return StreamedState(inner, state.taken + 1), info
 
-    def draw(self, state: StreamedState) -> Tree:
-        """Return the position in the user's coordinates."""
-        return _draw(self.sampler.manifold, state.position)
 
-
-_draw = keeps_programs(jax.jit(lambda manifold, x: manifold.to_user(x)))
 _init = keeps_programs(jax.jit(lambda sampler, position, key: sampler.init(position, key)))
 
 
