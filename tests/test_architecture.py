@@ -107,15 +107,6 @@ def test_a_wrong_import_is_seen() -> None:
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
-NOT_YET_UNIQUE = {"Documents", "Engine", "Plan"}
-"""Classes of spherical topics and of the run that still share a name."""
-NOT_YET_PUBLIC = {
-    ("experiments.sam_20news", "_documents"),
-    ("experiments.support.sam.curves", "_begin"),
-    ("experiments.support.sam.curves", "_documents"),
-    ("experiments.support.sam.curves", "_first_topics"),
-}
-"""Private names of spherical topics that experiments still use."""
 OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 
 
@@ -167,12 +158,12 @@ def test_nobody_asks_for_the_class_of_a_sampler() -> None:
 
 def test_class_names_are_unique() -> None:
     counted = Counter(node.name for _, node in classes())
-    assert {name for name, number in counted.items() if number > 1} - NOT_YET_UNIQUE == set()
+    assert {name for name, number in counted.items() if number > 1} == set()
 
 
 def test_no_private_name_is_used_across_modules() -> None:
     found = {(name, private) for name, text in ALL for private in private_names(text)}
-    assert found - NOT_YET_PUBLIC == set()
+    assert found == set()
 
 
 def test_wrong_names_are_seen() -> None:
