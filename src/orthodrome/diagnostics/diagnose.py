@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthodrome.diagnostics import convergence
+import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.manifolds import manifold_named
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthodrome.diagnostics import convergence
+import orthodrome.diagnostics.convergence as convergence
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import Mesh
 
+import orthodrome.run.parallel as parallel
 from orthodrome.core import trees
 from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Info, State, Tree
-from orthodrome.run import parallel
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import jax
 from jax.sharding import Mesh
 
+import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.errors import Diverged, OrthodromeWarning
-from orthodrome.run import parallel
 from orthodrome.run.conduct import Conductor, Draws
 from orthodrome.run.extras import add_groups, check_pointwise
 from orthodrome.run.interrupt import Interruption

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 
+import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.core import programs
 from orthodrome.core.pytree import replace
@@ -16,7 +17,6 @@ from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
 from orthodrome.errors import BadInput
 from orthodrome.random.keys import new_key
-from orthodrome.run import parallel
 from orthodrome.run.engines.compiled import compiled_engine
 from orthodrome.run.engines.contract import Engine, buffer_length
 from orthodrome.run.engines.python import PythonEngine, first_python_states

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+import orthodrome.models.sam.evaluation as evaluation
 from orthodrome.errors import BadInput
 from orthodrome.kernels.computing import computing
-from orthodrome.models.sam import evaluation
 from orthodrome.models.sam.chains import all_topics
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import inner_products

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from orthodrome.run import parallel
+import orthodrome.run.parallel as parallel
 from orthodrome.run.loop import Kept, advance
 
 
