@@ -92,6 +92,13 @@ def test_few_modules_are_loose_and_no_folder_is_crowded() -> None:
     assert crowded == {}
 
 
+def test_files_that_share_a_prefix_are_a_package() -> None:
+    """Two may be a pair; the experiments' first word is the paper, by which they are called on the command line."""
+    folders = [folder for folder in ROOT.rglob("*") if folder.is_dir() and folder.name != "experiments"]
+    names = {folder: [path.stem.split("_")[0] for path in folder.glob("[a-z]*_*.py")] for folder in folders}
+    assert {folder.name: word for folder, words in names.items() for word in words if words.count(word) > 2} == {}
+
+
 def test_the_experiments_folder_holds_exactly_the_experiments() -> None:
     files = {path.stem for path in (ROOT / "experiments").glob("*.py")} - {"__init__"}
     assert {name.replace("-", "_") for name in EXPERIMENTS} == files
