@@ -17,7 +17,7 @@ from orthodrome.jobs.topics.inputs import TopicCorpus
 from orthodrome.jobs.topics.job import Job
 from orthodrome.jobs.topics.result import Result, Traces
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam.chains import all_topics, history
+from orthodrome.models.topics.chains import all_topics, history
 
 WARMUP = 0.6
 
