@@ -22,7 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", f"error::{name}")
 
 
-SAME_KERNELS = ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py")
+SAME_KERNELS = ("models/sam/", "models/lda/", "models/topics/", "experiments/test_sam.py", "cli/test_topics.py")
 """Tests of the same numba kernels run in one process (`--dist loadgroup`): two would compile them twice."""
 
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.updates import SCIRUpdate, SGHMCUpdate, SGLDUpdate, SGRHMCUpdate, SGRLDUpdate, WeightUpdate
 
-DOC_TOPIC_TOTAL, LARGEST_ALPHA = 10.0, 0.5
-"""alpha is so much in all, shared by the topics, before it is learnt; and at most so much for one of them."""
-TOPIC_WORD_PRIOR = 0.1
+DOC_TOPIC_PRIOR, TOPIC_WORD_PRIOR = 0.1, 0.1
+"""alpha, for every topic (or 1 / K, if that is more), and beta."""
 FIRST_CORPUS, FIRST_SWEEPS, STAGE_SWEEPS = 4_000, 20, 12
 """Documents of the first stage of Gibbs' warm-up, sweeps over them, and sweeps in each later stage."""
 FULL_SWEEPS, SMALL_SWEEPS = 30, 100
@@ -71,8 +70,8 @@ def settings_for(model: Any, documents: TokenDocuments, streams: bool = False) -
     first, scale, power = STEPS[method]
     return AllocationSettings(
         method,
-        pick("doc_topic_prior", min(LARGEST_ALPHA, DOC_TOPIC_TOTAL / model.n_components)),
-        bool(pick("learn_prior", model.doc_topic_prior is None)),
+        pick("doc_topic_prior", max(DOC_TOPIC_PRIOR, 1 / model.n_components)),
+        bool(model.learn_prior),
         float(pick("topic_word_prior", TOPIC_WORD_PRIOR)),
         int(pick("batch_size", batch)),
         int(pick("sweeps", 1 if gibbs else 10)),

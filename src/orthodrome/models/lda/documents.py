@@ -56,8 +56,8 @@ class TokenDocuments:
         return (sums[self.starts[1:]] - sums[self.starts[:-1]]).view(np.int64)
 
 
-def read_counts(x: Any) -> TokenDocuments:
-    """Return the documents of a matrix of counts, documents x words; empty documents are allowed."""
+def whole_counts(x: Any) -> scipy.sparse.csr_matrix:
+    """Return a matrix of counts, documents x words, as whole numbers; negative ones are refused, others rounded."""
     table = scipy.sparse.csr_matrix(x)
     values = table.data
     if values.size and values.min() < 0:
@@ -65,13 +65,17 @@ def read_counts(x: Any) -> TokenDocuments:
         raise BadInput(
             f"Negative values in data passed to LDA: row {row} has a count of {values.min()}; counts are >= 0"
         )
-    if values.dtype.kind not in "iu":
-        rounded = np.rint(values)
-        if changed := int(np.count_nonzero(rounded != values)):
-            warnings.warn(
-                f"{changed} entries of X are no whole numbers; they are rounded (LDA counts words, it does not weigh)",
-                OrthodromeWarning,
-                stacklevel=4,
-            )
-        table = scipy.sparse.csr_matrix((rounded.astype(np.int64), table.indices, table.indptr), table.shape)
-    return TokenDocuments(*tokens(table.astype(np.int64)), table.shape[1])
+    whole = np.rint(values)
+    if changed := int(np.count_nonzero(whole != values)):
+        warnings.warn(
+            f"{changed} entries of X are no whole numbers; they are rounded (LDA counts words, it does not weigh them)",
+            OrthodromeWarning,
+            stacklevel=4,
+        )
+    return scipy.sparse.csr_matrix((whole.astype(np.int64), table.indices, table.indptr), table.shape)
+
+
+def read_counts(x: Any) -> TokenDocuments:
+    """Return the documents of a matrix of counts; empty documents are allowed."""
+    table = whole_counts(x)
+    return TokenDocuments(*tokens(table), table.shape[1])

@@ -86,9 +86,13 @@ class AllocationGibbs(AllocationSampler):
         return float(self.given.topic_word_prior * (size / max(1, self.given.data.count)) ** (1 / 3))
 
     def _learns_now(self, taken: int, size: int) -> bool:
-        """Alpha is learnt now and then, once all documents are swept: small corpora would mislead it."""
-        last = taken + 1 == self.num_warmup
-        return size == self.given.data.count and ((taken + 1) % LEARN_EVERY == 0 or last)
+        """Return whether alpha is learnt now: every few sweeps over all documents.
+
+        Not in the first half of the warm-up: while topics are still vague it would starve those that are behind.
+        """
+        if 2 * taken < self.num_warmup or size < self.given.data.count:
+            return False
+        return (taken + 1) % LEARN_EVERY == 0 or taken + 1 == self.num_warmup
 
     def _draw_topics(self, seed: int, state: AllocationState) -> None:
         """Draw phi | z: Gamma numbers by logarithms, so that none underflows, and normalised."""

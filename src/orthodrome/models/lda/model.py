@@ -17,7 +17,7 @@ from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.checkpoints import agreed_seed, read_parameters
 from orthodrome.models.lda.defaults import settings_for
-from orthodrome.models.lda.documents import TokenDocuments, read_counts
+from orthodrome.models.lda.documents import TokenDocuments, read_counts, whole_counts
 from orthodrome.models.lda.methods import check_settings, sampler_of, watch_of
 from orthodrome.models.lda.reading import AllocationReading
 from orthodrome.models.topics.chains import all_topics, with_one_numbering
@@ -41,7 +41,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         `partial_fit`
     doc_topic_prior: alpha, a positive number, or one for each topic
     topic_word_prior: beta
-    learn_prior: learn alpha, one number for each topic, in the warm-up; None: if doc_topic_prior is not given
+    learn_prior: learn alpha, one number for each topic, in the second half of the warm-up
     batch_size, replace: documents of a minibatch, and whether one may be in it twice
     sweeps: Gibbs sweeps over the documents of a minibatch, of which the second half is used
     step_size, step_scale, step_power: h, tau and kappa of the step h (1 + m / tau)^(-kappa) of update m
@@ -65,7 +65,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         method: str = "auto",
         doc_topic_prior: Any = None,
         topic_word_prior: float | None = None,
-        learn_prior: bool | None = None,
+        learn_prior: bool = False,
         batch_size: int | None = None,
         replace: bool = False,
         sweeps: int | None = None,
@@ -187,7 +187,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _last_draw(self) -> dict[str, Any]:
         group = self.draws_["posterior"]
-        return {name: np.array(group[name][-1, -1]) for name in DIMS}
+        return {name: np.asarray(group[name])[-1, -1].copy() for name in DIMS}
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """Return the posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""
@@ -215,9 +215,9 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return read_counts(self.table(X, reset=reset))
 
     def table(self, X: Any, *, reset: bool = False) -> Any:
-        """Return X as a checked matrix of numbers."""
+        """Return X as a checked matrix of counts."""
         kinds = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.uint16, np.uint32]
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
+        return whole_counts(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds))
 
     def _labels(self, vocabulary: Sequence[str] | None) -> dict[str, Any] | None:
         """Return the words of the columns, where they are known."""

@@ -66,8 +66,15 @@ class AllocationReading:
         names, z, alpha = documents.keys(), np.full(documents.num_tokens, -1, np.int32), self.doc_topic_prior_
         for i in range(num_draws):
             sweeps, at = (SWEEPS if i == 0 else 2), step * num_draws + i
-            settings = {"assignments": z, "sweeps": sweeps, "burn": sweeps - 1, "names": names, "mixes": True}
-            found = assign_topics(self.seed_, tokens, phi, alpha, step=at, **settings)
+            found = assign_topics(
+                *(self.seed_, tokens, phi, alpha),
+                assignments=z,
+                sweeps=sweeps,
+                burn=sweeps - 1,
+                step=at,
+                names=names,
+                mixes=True,
+            )
             shapes = np.asarray(found.mixes, np.float64) + alpha
             total = shapes.sum(axis=1, keepdims=True)
             mean += shapes / total

@@ -63,7 +63,7 @@ class StochasticAllocation(AllocationSampler):
         step = float(self.step_size_at(int(state.taken)))
         others = (state.weights, state.momentum, state.topics, counts, given.topic_word_prior, step)
         self.update.advance(seed ^ WEIGHTS, *others)
-        if warm and given.learns:
+        if warm and given.learns and 2 * int(state.taken) >= self.num_warmup:  # topics are vague before that
             self._learn(state, found.assignments, tokens.starts)
         return state, AllocationInfo(rows.shape[0], step, float(state.prior.sum()))
 
@@ -77,5 +77,5 @@ class StochasticAllocation(AllocationSampler):
 
     def _learn(self, state: AllocationState, assignments: NDArray[np.int32], starts: NDArray[np.int64]) -> None:
         """Move alpha towards what the batch says, less and less."""
-        rate = np.float32((1 + int(state.taken) / 10) ** -0.6)
+        rate = np.float32((10 + int(state.taken)) ** -0.6)
         state.prior[:] = (1 - rate) * state.prior + rate * learnt_prior(state.prior, assignments, starts)
