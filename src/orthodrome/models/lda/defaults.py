@@ -51,7 +51,8 @@ class AllocationSettings(NamedTuple):
 
 def stages_for(count: int) -> tuple[tuple[int, int], ...]:
     """Return (documents, sweeps) of the growing corpus, which doubles until all are in."""
-    found, size = [], FIRST_CORPUS
+    found: list[tuple[int, int]] = []
+    size = FIRST_CORPUS
     while size < count / 1.5:
         found.append((size, STAGE_SWEEPS if found else FIRST_SWEEPS))
         size *= 2
