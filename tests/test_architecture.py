@@ -20,8 +20,8 @@ ORDER = (
     "metrics dynamics samplers.learnt samplers.contract samplers.exact samplers.stochastic samplers.holders samplers "
     "tuning recipe checks",
     "storage doors diagnostics run",
-    "corpora kernels models.base models.checkpoints models.sam models.comparison models.network models.directional "
-    "models",
+    "corpora kernels models.base models.topics models.sam models.lda models.comparison "
+    "models.network models.directional models",
     "plots report interop experiments.support experiments jobs cli __main__",
 )
 """Rooms from left to right: a module imports only from its own room and from rooms to the left of it."""

@@ -20,6 +20,7 @@ def blocks(text: str) -> list[str]:
 LONG = {
     "directional.md",
     "index.md",
+    "lda.md",
     "sam.md",
     "comparisons.md",
     "stochastic.md",

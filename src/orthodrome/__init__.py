@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Stiefel as Stiefel
     from orthodrome.models.comparison import PairedComparison as PairedComparison
     from orthodrome.models.directional import Directional as Directional
+    from orthodrome.models.lda import LDA as LDA
     from orthodrome.models.network import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.sam import SAM as SAM
     from orthodrome.recipe import Recipe as Recipe
@@ -100,6 +101,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "models": {
         "models.sam": "SAM",
+        "models.lda": "LDA",
         "models.comparison": "PairedComparison",
         "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",

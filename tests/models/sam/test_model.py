@@ -20,7 +20,6 @@ from orthodrome import SAM
 from orthodrome.errors import BadInput, CheckpointError, Diverged, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.sam.chain_settings import ChainSettings, settings_of
-from orthodrome.models.sam.chains import all_topics, history
 from orthodrome.models.sam.defaults import estimated_concentrations, published_concentrations
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import draw_around
@@ -30,6 +29,7 @@ from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
 from orthodrome.models.sam.settings import METHODS
 from orthodrome.models.sam.stochastic import StochasticTopics
+from orthodrome.models.topics.chains import all_topics, history
 
 SMALL: dict[str, Any] = {"dtype": "float64", "n_jobs": 1, "random_state": 0}
 QUICK: dict[str, Any] = {"num_warmup": 2, "num_draws": 1, "thin": 1, "num_steps": 1, **SMALL}

@@ -17,8 +17,8 @@ from orthodrome.jobs.topics.inputs import TopicCorpus
 from orthodrome.jobs.topics.job import Job
 from orthodrome.jobs.topics.result import Result, Traces
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam.chains import all_topics, history
 from orthodrome.models.sam.settings import check_settings
+from orthodrome.models.topics.chains import all_topics, history
 
 WARMUP = 0.6
 

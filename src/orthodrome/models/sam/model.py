@@ -21,7 +21,6 @@ from sklearn.utils.validation import validate_data
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
-from orthodrome.models.sam.chains import DIMS, all_topics, statistics, with_one_numbering
 from orthodrome.models.sam.defaults import law_of
 from orthodrome.models.sam.documents import DocumentVectors, read_documents
 from orthodrome.models.sam.law import unit_rows
@@ -29,8 +28,9 @@ from orthodrome.models.sam.methods import sampler_of, watch_of
 from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.reading import Reading
 from orthodrome.models.sam.settings import check_settings
-from orthodrome.models.sam.stream import DocumentStream
 from orthodrome.models.sam.variational import proportion_step
+from orthodrome.models.topics.chains import DIMS, all_topics, statistics, with_one_numbering
+from orthodrome.models.topics.stream import DocumentStream
 from orthodrome.run.sample import sample
 from orthodrome.storage.about import agreed_seed, read_parameters
 
@@ -195,7 +195,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if "stream_" not in vars(self):
             again = "draws_" in vars(self)
             documents = self.documents(X) if again else self.prepare(X)
-            start = all_topics(self.draws_)[-1].copy() if again else None
+            start = {"topics": all_topics(self.draws_)[-1].copy()} if again else None
             total = documents.count if self.total_documents is None else self.total_documents
             with computing(self.n_jobs):
                 sampler = sampler_of(self, self.law_, documents, total=total)
@@ -206,7 +206,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         with computing(self.n_jobs), stopwatch() as seconds:
             self.stream_.advance()
         self.seconds_ = dict(seconds)
-        return self.take(self.stream_.tree(self._labels(None)), documents)
+        return self.take(self.stream_.tree(coords=self._labels(None)), documents)
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """The posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 import orthodrome.models.sam.evaluation as evaluation
 from orthodrome.errors import BadInput
 from orthodrome.kernels.computing import computing
-from orthodrome.models.sam.chains import all_topics
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import inner_products
 from orthodrome.models.sam.law import AdmixtureLaw, Reals
 from orthodrome.models.sam.proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
+from orthodrome.models.topics.chains import all_topics
 
 if TYPE_CHECKING:
     import xarray

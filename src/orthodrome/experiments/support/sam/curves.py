@@ -20,11 +20,11 @@ from orthodrome.core.types import Reals
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam import SAM
-from orthodrome.models.sam.chains import topics_tree
 from orthodrome.models.sam.documents import DocumentVectors, some_rows
 from orthodrome.models.sam.evaluation import annealed_log_density, log_perplexity
 from orthodrome.models.sam.methods import sampler_of
 from orthodrome.models.sam.settings import VARIATIONAL
+from orthodrome.models.topics.chains import topics_tree
 from orthodrome.random.keys import new_key, seed_of
 from orthodrome.run.loop import init_key, transition_key
 from orthodrome.storage.draws import named_info

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from orthodrome.core.types import Reals
-from orthodrome.storage.draws import Coords, tree_of
+from orthodrome.models.topics.matching import match_topics
+from orthodrome.storage.draws import Coords, Dims, tree_of
 
 if TYPE_CHECKING:
     import xarray
@@ -26,8 +26,7 @@ DIMS = {"topics": ("topic", "word")}
 
 def orders(means: Reals) -> NDArray[np.int64]:
     """Return, for each chain, which of its topics takes each place; means: (chain, topic, word)."""
-    found = [linear_sum_assignment(means[0] @ mean.T, maximize=True)[1] for mean in means]
-    return np.stack(found)
+    return np.stack([match_topics(means[0], mean) for mean in means])
 
 
 def with_one_numbering(tree: xarray.DataTree) -> xarray.DataTree:
@@ -36,17 +35,35 @@ def with_one_numbering(tree: xarray.DataTree) -> xarray.DataTree:
     if len(values) == 1:
         return tree
     order = orders(values.mean(axis=1, dtype=np.float64))
-    values = np.stack([chain[:, places] for chain, places in zip(values, order, strict=True)])
     group = tree["posterior"].to_dataset()
-    return tree.assign({"posterior": type(tree)(group.assign(topics=group["topics"].copy(data=values)))})
+    renumbered = {name: _renumbered(array, order) for name, array in group.items() if "topic" in array.dims}
+    return tree.assign({"posterior": type(tree)(group.assign(renumbered))})
+
+
+def _renumbered(array: xarray.DataArray, order: NDArray[np.int64]) -> xarray.DataArray:
+    """Return draws (chain, draw, topic, ...) with each chain's topics in their new places."""
+    values = np.asarray(array)
+    return array.copy(data=np.stack([chain[:, places] for chain, places in zip(values, order, strict=True)]))
+
+
+def draws_tree(
+    draws: Mapping[str, Reals],
+    numbers: Mapping[str, Reals],
+    dims: Dims = DIMS,
+    coords: Coords = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> xarray.DataTree:
+    """Return draws (draw, ...) of one chain by name, and numbers (draw,) about them, as a run returns them."""
+    arrays = {f"posterior/{name}": a[None] for name, a in draws.items()}
+    arrays |= {f"sample_stats/{name}": a[None] for name, a in numbers.items()}
+    return tree_of([arrays], dims, coords, {"inference_library": "orthodrome"} | dict(attrs or {}))
 
 
 def topics_tree(
     topics: Reals, numbers: Mapping[str, Reals], coords: Coords = None, attrs: Mapping[str, Any] | None = None
 ) -> xarray.DataTree:
     """Return draws (draw, topic, word) of one chain, and numbers (draw,) about them, as a run returns them."""
-    arrays = {"posterior/topics": topics[None]} | {f"sample_stats/{name}": a[None] for name, a in numbers.items()}
-    return tree_of([arrays], DIMS, coords, {"inference_library": "orthodrome"} | dict(attrs or {}))
+    return draws_tree({"topics": topics}, numbers, DIMS, coords, attrs)
 
 
 def all_topics(tree: xarray.DataTree) -> Reals:

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthodrome.core.types import Reals
-from orthodrome.models.sam.chains import topics_tree
-from orthodrome.models.sam.documents import DocumentVectors
-from orthodrome.models.sam.sampler import TopicSampler
+from orthodrome.models.topics.chains import DIMS, draws_tree
 from orthodrome.random.keys import new_key
 from orthodrome.run.loop import init_key, transition_key
-from orthodrome.storage.draws import Coords, named_info
+from orthodrome.storage.draws import Coords, Dims, named_info
 
 if TYPE_CHECKING:
     import xarray
@@ -28,16 +25,18 @@ CHAIN = np.uint32(0)
 class DocumentStream:
     """One chain that is fed with documents.
 
-    start: topics to begin at, or None for random ones; thin, num_draws: which draws are held
+    sampler: steps in Python, has `with_documents(documents, total, state)` and knows `given.data.count`
+    start: a draw to begin at, or None for a start of the sampler's own; thin, num_draws: which draws are held
     """
 
-    def __init__(self, sampler: TopicSampler, seed: int, start: Reals | None, thin: int, num_draws: int) -> None:
+    def __init__(self, sampler: Any, seed: int, start: dict[str, Any] | None, thin: int, num_draws: int) -> None:
         self.sampler, self.seed, self.thin = sampler, np.uint32(seed), thin
-        self.state = sampler.init(None if start is None else {"topics": start}, init_key(new_key(self.seed), CHAIN))
+        position = None if start is None else sampler.manifold.from_user(start)
+        self.state = sampler.init(position, init_key(new_key(self.seed), CHAIN))
         self.seen, self.taken, self.early = sampler.given.data.count, 0, False
-        self.held: deque[tuple[Reals, Any]] = deque(maxlen=num_draws)
+        self.held: deque[tuple[dict[str, Any], Any]] = deque(maxlen=num_draws)
 
-    def exchange(self, documents: DocumentVectors, total: int | None) -> None:
+    def exchange(self, documents: Any, total: int | None) -> None:
         """Take other documents from now on; total: the number they stand for, None for all seen so far."""
         self.seen += documents.count
         size = self.seen if total is None else total
@@ -56,11 +55,12 @@ class DocumentStream:
         if self.early:
             self.held.popleft()
         self.early = after < self.thin
-        self.held.append((self.sampler.draw(self.state)["topics"].copy(), info))
+        draw = {name: np.array(values) for name, values in self.sampler.draw(self.state).items()}
+        self.held.append((draw, info))
 
-    def tree(self, coords: Coords) -> xarray.DataTree:
+    def tree(self, dims: Dims = DIMS, coords: Coords = None) -> xarray.DataTree:
         """Return the draws that are held as a run would."""
         infos = [named_info(info) for _, info in self.held]
         numbers = {name: np.array([info[name] for info in infos]) for name in infos[0]}
-        attrs = {"sampler": type(self.sampler).__name__}
-        return topics_tree(np.stack([topics for topics, _ in self.held]), numbers, coords, attrs)
+        draws = {name: np.stack([draw[name] for draw, _ in self.held]) for name in self.held[0][0]}
+        return draws_tree(draws, numbers, dims, coords, {"sampler": type(self.sampler).__name__})

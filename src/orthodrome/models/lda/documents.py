@@ -1,0 +1,81 @@
+"""Documents as tokens, and everything that may be wrong with a matrix of counts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from orthodrome.core.pytree import pytree, static
+from orthodrome.errors import BadInput, OrthodromeWarning
+from orthodrome.kernels.assignments import Tokens, tokens
+
+
+@pytree
+class TokenDocuments:
+    """Documents one after the other: the words of document d are words[starts[d] : starts[d + 1]]."""
+
+    words: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    num_words: int = static()
+
+    @property
+    def count(self) -> int:
+        """D."""
+        return self.starts.shape[0] - 1
+
+    @property
+    def num_tokens(self) -> int:
+        """The number of tokens of all documents."""
+        return int(self.starts[-1])
+
+    def first(self, count: int) -> Tokens:
+        """Return the tokens of the first documents, without copying them."""
+        return Tokens(self.words[: self.starts[count]], self.starts[: count + 1])
+
+    def chosen(self, rows: NDArray[np.int64]) -> Tokens:
+        """Return the tokens of some documents, in their order."""
+        sizes = self.starts[rows + 1] - self.starts[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], sizes)
+        return Tokens(self.words[places], starts)
+
+    def shuffled(self, seed: int) -> TokenDocuments:
+        """Return the documents in a random order."""
+        rows = np.random.default_rng(seed).permutation(self.count)
+        return TokenDocuments(*self.chosen(rows), self.num_words)
+
+    def keys(self) -> NDArray[np.int64]:
+        """Return a number for each document made of its words: what names its stream when order must not matter."""
+        mix = (self.words.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        mix = (mix ^ (mix >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix ^ (mix >> np.uint64(32)), dtype=np.uint64)])
+        return (sums[self.starts[1:]] - sums[self.starts[:-1]]).view(np.int64)
+
+
+def whole_counts(x: Any) -> scipy.sparse.csr_matrix:
+    """Return a matrix of counts, documents x words, as whole numbers; negative ones are refused, others rounded."""
+    table = scipy.sparse.csr_matrix(x)
+    values = table.data
+    if values.size and values.min() < 0:
+        row = int(np.searchsorted(table.indptr, int(values.argmin()), side="right")) - 1
+        raise BadInput(
+            f"Negative values in data passed to LDA: row {row} has a count of {values.min()}; counts are >= 0"
+        )
+    whole = np.rint(values)
+    if changed := int(np.count_nonzero(whole != values)):
+        warnings.warn(
+            f"{changed} entries of X are no whole numbers; they are rounded (LDA counts words, it does not weigh them)",
+            OrthodromeWarning,
+            stacklevel=4,
+        )
+    return scipy.sparse.csr_matrix((whole.astype(np.int64), table.indices, table.indptr), table.shape)
+
+
+def read_counts(x: Any) -> TokenDocuments:
+    """Return the documents of a matrix of counts; empty documents are allowed."""
+    table = whole_counts(x)
+    return TokenDocuments(*tokens(table), table.shape[1])

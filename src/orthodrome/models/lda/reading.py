@@ -1,0 +1,118 @@
+"""What a fitted `LDA` says: proportions of documents with their uncertainty, perplexity, words of topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from orthodrome.core.types import Reals
+from orthodrome.errors import BadInput
+from orthodrome.kernels.assignments import assign_topics
+from orthodrome.kernels.computing import computing
+from orthodrome.models.lda.documents import TokenDocuments
+from orthodrome.models.topics.chains import all_topics
+from orthodrome.models.topics.coherence import coherence
+from orthodrome.models.topics.completion import completion_task, perplexity_of, predictions, split_documents
+
+if TYPE_CHECKING:
+    import xarray
+
+TOPIC_DRAWS, SWEEPS = 8, 20
+"""Draws of the topics over which documents are averaged, and sweeps before the first of the proportions is taken."""
+
+
+class AllocationReading:
+    """The part of `LDA` that reads its draws."""
+
+    draws_: xarray.DataTree
+    components_: Reals
+    doc_topic_prior_: Reals
+    seed_: int
+    n_features_in_: int
+    n_jobs: int | None
+
+    def documents(self, X: Any, *, reset: bool = False) -> TokenDocuments:
+        """Return the rows of X as tokens."""
+        raise NotImplementedError
+
+    def table(self, X: Any) -> Any:
+        """Return X as a checked matrix of counts."""
+        raise NotImplementedError
+
+    def proportions(self, X: Any, *, num_draws: int = 5) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Return mean and standard deviation of the topic proportions, over the draws of topics and assignments.
+
+        Given the assignments theta_d is Dirichlet(alpha + n_d), whose moments are averaged; num_draws: assignments for
+        each draw of the topics
+        """
+        check_is_fitted(self)
+        documents, alpha = self.documents(X), self.doc_topic_prior_
+        mean, square = (np.zeros((documents.count, alpha.shape[0])) for _ in range(2))
+        chosen = self.some_draws(TOPIC_DRAWS)
+        with computing(self.n_jobs):
+            for step, topics in enumerate(chosen):
+                self._add_moments(step, topics, documents, num_draws, mean, square)
+        count = len(chosen) * num_draws
+        return mean / count, np.sqrt(np.maximum(square / count - (mean / count) ** 2, 0.0))
+
+    def _add_moments(
+        self, step: int, topics: Reals, documents: TokenDocuments, num_draws: int, mean: Reals, square: Reals
+    ) -> None:
+        """Add E[theta | n] and E[theta^2 | n] at some assignments given one draw of the topics."""
+        phi, tokens = np.ascontiguousarray(topics.T, np.float32), documents.first(documents.count)
+        names, z, alpha = documents.keys(), np.full(documents.num_tokens, -1, np.int32), self.doc_topic_prior_
+        for i in range(num_draws):
+            sweeps, at = (SWEEPS if i == 0 else 2), step * num_draws + i
+            found = assign_topics(
+                *(self.seed_, tokens, phi, alpha),
+                assignments=z,
+                sweeps=sweeps,
+                burn=sweeps - 1,
+                step=at,
+                names=names,
+                mixes=True,
+            )
+            shapes = np.asarray(found.mixes, np.float64) + alpha
+            total = shapes.sum(axis=1, keepdims=True)
+            mean += shapes / total
+            square += shapes * (shapes + 1) / (total * (total + 1))
+
+    def perplexity(self, X: Any, held_back: Any = None) -> float:
+        """Return the perplexity of document completion, predictions averaged over draws of the topics.
+
+        held_back: the words to predict, a matrix like X, which then is what is seen; None: every tenth token of X. The
+        prior for folding in is `doc_topic_prior_`.
+        """
+        check_is_fitted(self)
+        table = self.table(X)
+        parts = split_documents(table, self.seed_) if held_back is None else (table, self.table(held_back))
+        task = completion_task(*parts, seed=self.seed_)
+        with computing(self.n_jobs):
+            found = [predictions(task, topics, self.doc_topic_prior_) for topics in self.some_draws(TOPIC_DRAWS)]
+        return perplexity_of(task, np.mean(found, axis=0))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log prediction of a held-back token, minus the logarithm of `perplexity`."""
+        return -float(np.log(self.perplexity(X)))
+
+    def coherence(self, X: Any, count: int = 10) -> NDArray[np.float64]:
+        """Return the NPMI of every topic's top words in the documents X."""
+        check_is_fitted(self)
+        return coherence(self.components_, self.table(X), count)
+
+    def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
+        """Return the most probable words of every topic."""
+        check_is_fitted(self)
+        if len(vocabulary) != self.n_features_in_:
+            raise BadInput(f"the vocabulary has {len(vocabulary)} words, X has {self.n_features_in_} columns")
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :count]
+        return [[str(vocabulary[word]) for word in row] for row in order]
+
+    def some_draws(self, count: int) -> Reals:
+        """Return draws of the topics, evenly spaced among those kept, the last one always."""
+        draws = all_topics(self.draws_)
+        every = len(draws) / min(count, len(draws))
+        return draws[[int(every * (i + 1)) - 1 for i in range(min(count, len(draws)))]]

@@ -1,0 +1,26 @@
+"""From weights to topics: columns of positive numbers, or of their logarithms, divided by their sums, in place."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+
+
+def mean_topics(counts: NDArray[np.int32], prior: float, topics: Matrix) -> None:
+    """Write the mean of phi | counts, (n + beta) / (n. + V beta), into `topics`, all (V, K)."""
+    np.add(counts, np.float32(prior), out=topics, casting="same_kind", dtype=np.float32)
+    topics /= topics.sum(axis=0, dtype=np.float64).astype(np.float32)
+
+
+def normalised(weights: Matrix, topics: Matrix) -> None:
+    """Write the weights, divided by the sums of their columns, into `topics`."""
+    np.divide(weights, weights.sum(axis=0, dtype=np.float64).astype(np.float32), out=topics)
+
+
+def normalised_exp(log_weights: Matrix, topics: Matrix) -> None:
+    """Write exp(log weights), divided by the sums of their columns, into `topics`; no logarithm is too small."""
+    np.subtract(log_weights, log_weights.max(axis=0), out=topics)
+    np.exp(topics, out=topics)
+    topics /= topics.sum(axis=0, dtype=np.float64).astype(np.float32)
