@@ -22,36 +22,49 @@ SIDE = 8
 """Documents that advance side by side."""
 
 _BITS = 4  # of a lane's number
-_GOLDEN, _40 = np.uint64(0x9E3779B97F4A7C15), np.uint64(40)
-_UNIT24, _ZERO = np.float32(2.0**-24), np.float32(0.0)
+_GOLDEN, _40, _63 = np.uint64(0x9E3779B97F4A7C15), np.uint64(40), np.uint64(63)
+_UNIT24 = np.float32(2.0**-24)
 
 
 @njit(**OPTIONS)
-def token(bits, rows, half, topics, w, weights, sums, edges, side):  # type: ignore[no-untyped-def]
+def token(bits, count, rows, tall, topics, w, weights, sums, patterns, edges, side):  # type: ignore[no-untyped-def]
     """Draw a topic from 64 random bits.
 
     The word's probabilities are the `rows` rows of `topics` from w on, alpha + n those of `weights` from side * rows
-    on. (Views of arrays would be shorter to write, but each costs two atomic instructions.) sums and edges are scratch;
-    half is the largest power of two below `rows`, or zero.
+    on. (Views of arrays would be shorter to write, but each costs two atomic instructions.) sums and edges are scratch,
+    patterns the memory of sums as int32; tall is `rows` rounded up to a multiple of eight.
     """
     own = side * rows
     total = splat(topics, 0.0)
     for r in range(rows):
         total = fused(load(weights, own + r), load(topics, w + r), total)
-        store(sums, own + r, total)
+        store(sums, side * tall + r, total)
     ends = running_sums(total)
-    store(edges, side, ends)
+    store(edges, 2 * side + 1, ends)
     u = np.float32(np.int32(bits >> _40)) * _UNIT24 * last(ends)
     lane = min(count_up_to(ends, splat(topics, u)), LANES - 1)
-    u -= edges[side, max(lane, 1) - 1] if lane > 0 else _ZERO
-    row, leap = 0, half
-    while leap > 0:  # bisection: row is the number of sums that are at most u
-        reached = min(row + leap, rows - 1)
-        row = reached if sums[own + reached - 1, lane] <= u else row
-        leap >>= 1
-    while row > 0 and sums[own + row, lane] == sums[own + row - 1, lane]:  # rounding led to a probability of zero
-        row -= 1
-    return row * LANES + lane
+    flat = 2 * LANES * side + LANES - 1 + lane  # of the lane before; before the first one there is a zero
+    u -= edges[flat >> _BITS, flat & (LANES - 1)]
+    # How many sums are at most u, eight at a time. Floats that are not negative compare as whole numbers do, and the
+    # sign of a difference is the answer: with comparisons the compiler would branch, and the processor guess wrong.
+    limit, row, first = np.int64(np.float32(u).view(np.int32)) + 1, 0, 0
+    while row == first and first < tall:
+        at = side * tall + first
+        row += _below(patterns, at, lane, limit) + _below(patterns, at + 1, lane, limit)
+        row += _below(patterns, at + 2, lane, limit) + _below(patterns, at + 3, lane, limit)
+        row += _below(patterns, at + 4, lane, limit) + _below(patterns, at + 5, lane, limit)
+        row += _below(patterns, at + 6, lane, limit) + _below(patterns, at + 7, lane, limit)
+        first += 8
+    topic = row * LANES + lane
+    while topic >= count:  # rounding led into the padding
+        topic -= LANES
+    return topic
+
+
+@njit(**OPTIONS)
+def _below(patterns, at, lane, limit):  # type: ignore[no-untyped-def]
+    """Return 1 if a number is below the limit, else 0."""
+    return np.int64(np.uint64(np.int64(patterns[at, lane]) - limit) >> _63)
 
 
 @njit(**OPTIONS)
@@ -88,13 +101,12 @@ def assign_dense(seed, step, bounds, order, starts, names, words, z, topics, pri
     numbers that name the documents' streams; topics: (words x R, 16); prior: 16 R numbers; counts: (threads, words, K);
     mixes: (documents, K), or (documents, 0).
     """
-    rows, wide = prior.shape[0] // LANES, mixes.shape[1]
-    half = 1 if rows > 1 else 0
-    while 2 * half < rows and half > 0:
-        half *= 2
+    count, rows, wide = counts.shape[2], prior.shape[0] // LANES, mixes.shape[1]
+    tall = 8 * ((rows + 7) // 8)
     for block in prange(bounds.shape[0] - 1):
         numbers, weights = np.empty((SIDE, rows * LANES), np.int32), np.empty((SIDE * rows, LANES), np.float32)
-        sums, edges = np.empty_like(weights), np.empty((SIDE, LANES), np.float32)
+        sums, edges = np.full((SIDE * tall, LANES), np.inf, np.float32), np.zeros((2 * SIDE, LANES), np.float32)
+        patterns = sums.view(np.int32)
         begins, sizes, keys = np.empty(SIDE, np.int64), np.empty(SIDE, np.int64), np.empty(SIDE, np.uint64)
         thread = get_thread_id()
         for first in range(bounds[block], bounds[block + 1], SIDE):
@@ -112,7 +124,9 @@ def assign_dense(seed, step, bounds, order, starts, names, words, z, topics, pri
                         if i < sizes[s]:
                             at = begins[s] + i
                             bits = mixed(keys[s] + np.uint64(turn * sizes[s] + i) * _GOLDEN)
-                            new = token(bits, rows, half, topics, words[at] * rows, weights, sums, edges, s)
+                            new = token(
+                                bits, count, rows, tall, topics, words[at] * rows, weights, sums, patterns, edges, s
+                            )
                             z[at] = new
                             _change(numbers, weights, prior, rows, s, new, 1)
                             if i + 1 < sizes[s]:
