@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from orthodrome.diagnostics import diagnose as diagnose
     from orthodrome.diagnostics import summary as summary
     from orthodrome.diagnostics.evidence import log_evidence as log_evidence
+    from orthodrome.dynamics.cir import cir_mean as cir_mean
+    from orthodrome.dynamics.cir import cir_variance as cir_variance
+    from orthodrome.dynamics.cir import scir_log_mgf as scir_log_mgf
+    from orthodrome.dynamics.cir import scir_variance as scir_variance
     from orthodrome.errors import BadInput as BadInput
     from orthodrome.errors import CheckpointError as CheckpointError
     from orthodrome.errors import Diverged as Diverged
@@ -50,9 +54,13 @@ if TYPE_CHECKING:
     from orthodrome.errors import Unsupported as Unsupported
     from orthodrome.gradients import SVRG as SVRG
     from orthodrome.gradients import BatchGradient as BatchGradient
+    from orthodrome.gradients import CenteredCounts as CenteredCounts
+    from orthodrome.gradients import ConjugateCounts as ConjugateCounts
+    from orthodrome.gradients import ConjugatePosterior as ConjugatePosterior
     from orthodrome.gradients import ControlVariate as ControlVariate
     from orthodrome.gradients import DiagonalForm as DiagonalForm
     from orthodrome.gradients import EmpiricalFisher as EmpiricalFisher
+    from orthodrome.gradients import ExpandedMean as ExpandedMean
     from orthodrome.gradients import FullForm as FullForm
     from orthodrome.gradients import FullGradient as FullGradient
     from orthodrome.gradients import GivenNoise as GivenNoise
@@ -65,6 +73,7 @@ if TYPE_CHECKING:
     from orthodrome.gradients import NoNoise as NoNoise
     from orthodrome.gradients import ScalarForm as ScalarForm
     from orthodrome.gradients import TemperedGradient as TemperedGradient
+    from orthodrome.kernels.transition import cir_transition as cir_transition
     from orthodrome.linear import Dense as Dense
     from orthodrome.linear import LowRank as LowRank
     from orthodrome.manifolds import Affine as Affine
@@ -103,6 +112,7 @@ if TYPE_CHECKING:
     from orthodrome.run.parallel import use_cores as use_cores
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
+    from orthodrome.samplers import SCIR as SCIR
     from orthodrome.samplers import SGFS as SGFS
     from orthodrome.samplers import SGGMC as SGGMC
     from orthodrome.samplers import SGHMC as SGHMC
@@ -110,6 +120,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import SGNHT as SGNHT
     from orthodrome.samplers import SGRHMC as SGRHMC
     from orthodrome.samplers import SGRLD as SGRLD
+    from orthodrome.samplers import SOU as SOU
     from orthodrome.samplers import ColumnGibbs as ColumnGibbs
     from orthodrome.samplers import ColumnPairs as ColumnPairs
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
@@ -120,6 +131,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import Scheduled as Scheduled
     from orthodrome.samplers import Streamed as Streamed
     from orthodrome.samplers import Tempering as Tempering
+    from orthodrome.samplers import expanded_mean_sgrld as expanded_mean_sgrld
     from orthodrome.schedules import Constant as Constant
     from orthodrome.schedules import Cyclical as Cyclical
     from orthodrome.schedules import Polynomial as Polynomial
@@ -128,6 +140,7 @@ if TYPE_CHECKING:
     from orthodrome.targets import Posterior as Posterior
     from orthodrome.targets import Target as Target
     from orthodrome.tuning import Adapted as Adapted
+    from orthodrome.tuning import AdaptedDiffusion as AdaptedDiffusion
     from orthodrome.tuning import DenseMetric as DenseMetric
     from orthodrome.tuning import LowRankMetric as LowRankMetric
     from orthodrome.tuning import StochasticAdapted as StochasticAdapted
@@ -146,7 +159,8 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "targets and gradients": {
         "targets": "Target Posterior",
-        "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient "
+        "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient ConjugatePosterior "
+        "ConjugateCounts CenteredCounts ExpandedMean "
         "NoisyGradient TemperedGradient NoNoise GivenNoise NoiseFunction EmpiricalFisher ScalarForm "
         "DiagonalForm LowRankForm FullForm",
         "linear": "Dense LowRank",
@@ -154,9 +168,12 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "samplers": {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering RiemannianHMC RiemannianLangevin ColumnPairs "
-        "ColumnGibbs SGGMC GSGNHT Scheduled Streamed SGLD SGFS SGHMC SGNHT SGRLD SGRHMC",
-        "tuning": "Adapted DenseMetric LowRankMetric StochasticAdapted",
+        "ColumnGibbs SGGMC GSGNHT Scheduled Streamed SGLD SGFS SGHMC SGNHT SGRLD SGRHMC "
+        "SCIR SOU expanded_mean_sgrld",
+        "tuning": "Adapted AdaptedDiffusion DenseMetric LowRankMetric StochasticAdapted",
         "metrics": "LocalMetric FisherMetric InverseMetric PotentialMetric",
+        "dynamics.cir": "cir_mean cir_variance scir_variance scir_log_mgf",
+        "kernels.transition": "cir_transition",
     },
     "recipe": {
         "recipe": "Recipe MatrixFree Euler SemiImplicit Symmetric complete_by_fourier complete_in_plane",
