@@ -159,8 +159,8 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "targets and gradients": {
         "targets": "Target Posterior",
-        "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient ConjugatePosterior "
-        "ConjugateCounts CenteredCounts ExpandedMean "
+        "gradients": "FullGradient Minibatch ControlVariate SVRG LatentPosterior LatentGradient BatchGradient "
+        "ConjugatePosterior ConjugateCounts CenteredCounts ExpandedMean "
         "NoisyGradient TemperedGradient NoNoise GivenNoise NoiseFunction EmpiricalFisher ScalarForm "
         "DiagonalForm LowRankForm FullForm",
         "linear": "Dense LowRank",

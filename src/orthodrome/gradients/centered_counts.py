@@ -76,7 +76,7 @@ class CenteredCounts(RowGradient):
         )
         raised = per_leaf(self.manifold, raised_to_floor, shapes, priors)
         floored = jax.tree.reduce(jnp.add, jax.tree.map(lambda a, b: jnp.sum(a < b), shapes, raised))
-        return self.target.estimate(x, raised, floored.astype(jnp.int32)), memory
+        return self.target.estimate_with(x, raised, floored.astype(jnp.int32)), memory
 
 
 def raised_to_floor(manifold: Manifold, shapes: Array, prior: Array) -> Array:

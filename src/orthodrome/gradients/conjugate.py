@@ -84,7 +84,7 @@ class ConjugatePosterior:
         """Return the prior of every element."""
         return jax.tree.map(lambda a, p: jnp.broadcast_to(p, a.shape), x, leaves.spread(self.prior, x))
 
-    def estimate(self, x: Tree, shapes: Tree, floored: Array) -> Estimate:
+    def estimate_with(self, x: Tree, shapes: Tree, floored: Array) -> Estimate:
         """Return the log density of the conditional at x, its gradient, and the statistics, for shapes held fixed."""
         shapes, rates = jax.lax.stop_gradient(shapes), leaves.spread(self.rate, x)
         logdensity = lambda y: conditional_logdensity(self.manifold, y, shapes, rates)
@@ -114,7 +114,7 @@ class ConjugateCounts(RowGradient):
         _, batch = self.draw(rows_key)
         counts, ratio = self.target.counts_at(counts_key, x, batch), self.target.num_data / self.batch_size
         shapes = jax.tree.map(lambda p, c: p + jnp.asarray(ratio, c.dtype) * c, self.target.priors(x), counts)
-        return self.target.estimate(x, shapes, jnp.zeros((), jnp.int32)), None
+        return self.target.estimate_with(x, shapes, jnp.zeros((), jnp.int32)), None
 
 
 def conditional_logdensity(manifold: Manifold, x: Tree, shapes: Tree, rates: Tree) -> Array:

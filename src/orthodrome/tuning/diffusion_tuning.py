@@ -80,10 +80,11 @@ class AdaptedDiffusion(Tuner):
         step_key, one_key, other_key = jax.random.split(key, 3)
         seen = state.seen
         inner, info = self._at(seen).step(step_key, state.inner)
-        now = self._measured(one_key, other_key, inner)
+        noise, spread = self._measured(one_key, other_key, inner)
         weight = lambda a: jnp.maximum(1 / (seen.done + 2).astype(a.dtype), 1 / MEMORY)
-        mixed = jax.tree.map(lambda a, b: a + weight(a) * (b - a), (seen.noise, seen.spread), now)
-        return AdaptedDiffusionState(inner, Inflation(*mixed, seen.done + 1)), info
+        mix = lambda before, now: jax.tree.map(lambda a, b: a + weight(a) * (b - a), before, now)
+        seen = Inflation(mix(seen.noise, noise), mix(seen.spread, spread), seen.done + 1)
+        return AdaptedDiffusionState(inner, seen), info
 
     def freeze(self, state: AdaptedDiffusionState) -> DiffusionSampler:
         """Return the sampler with the learnt steps, from the state of all chains."""

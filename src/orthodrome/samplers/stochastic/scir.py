@@ -80,8 +80,8 @@ class SCIR(DiffusionSampler):
             return None
         return (
             f"a leaf lives on {name}, where no Cox-Ingersoll-Ross process does; declare weights as `Simplex()` and "
-            "Gamma parameters as `Positive()`, use SOU for normal and lognormal ones, and SGGMC with the same estimator "
-            "for a product of both"
+            "Gamma parameters as `Positive()`, use SOU for normal and lognormal ones, and SGGMC with the same "
+            "estimator for a product of both"
         )
 
     def problem_at(self, position: Tree) -> str | None:
@@ -117,7 +117,8 @@ class SCIR(DiffusionSampler):
     def _transition(self, key: Array, weights: Array, shape: Array, h: Array) -> Array:
         """Draw log theta' of one leaf."""
         _, log_factor, log_scale = scales(h, *self._parameters(weights))
-        return draw_transition(key, weights, shape, log_factor, log_scale)
+        drawn: Array = draw_transition(key, weights, shape, log_factor, log_scale)
+        return drawn
 
     def _parameters(self, like: Array) -> tuple[Array, Array]:
         """Return b and sigma in the dtype of a leaf."""
@@ -133,7 +134,8 @@ class SCIR(DiffusionSampler):
 
         In equilibrium the means of both are twice the sum of the shapes, with exact ones.
         """
-        old, new = (jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), w) for w in (before, after))
+        plain = lambda weights: jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), weights)
+        old, new = plain(before), plain(after)
         lost = lambda h, x: -jnp.expm1(-h * self._parameters(x)[0])
         moved = jax.tree.map(lambda x, y, h: FEW + jnp.sum((y - x) ** 2 / lost(h, x)), old, new, steps)
         expected = jax.tree.map(lambda x, y: FEW + jnp.sum(x + y), old, new)
