@@ -14,7 +14,10 @@ TITLE = "weights away from zero: SCIR and SGRLD on a dense Dirichlet posterior a
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 2.2, Fig. 2(b)"
 DATA = None
 
-REFERENCE = {"SCIR": {1: 0.291, 10: 0.211, 100: 0.100, 500: 0.071}, "SGRLD": {1: 0.445, 10: 0.255, 100: 0.119, 500: 0.073}}
+REFERENCE = {
+    "SCIR": {1: 0.291, 10: 0.211, 100: 0.100, 500: 0.071},
+    "SGRLD": {1: 0.445, 10: 0.255, 100: 0.119, 500: 0.073},
+}
 """The values of the errata, from three seeds."""
 ALIKE = 0.06
 NOISE = 0.3

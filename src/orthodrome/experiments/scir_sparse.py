@@ -15,7 +15,15 @@ import numpy as np
 from orthodrome.core.types import Reals
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.scir.dirichlet import GRIDS
-from orthodrome.experiments.support.scir.study import Study, batches_of, best_rows, by_batch, exact_claim, figure2, study
+from orthodrome.experiments.support.scir.study import (
+    Study,
+    batches_of,
+    best_rows,
+    by_batch,
+    exact_claim,
+    figure2,
+    study,
+)
 from orthodrome.plots.style import new_figure
 
 NAME = "scir-sparse"
@@ -51,8 +59,8 @@ def fifth_weights(found: Study) -> dict[str, Reals]:
 def quantile_rows(boxes: dict[str, Reals]) -> list[dict[str, Any]]:
     """Return the quartiles and extremes of the boxes."""
     levels = (0, 25, 50, 75, 100)
-    quantiles = {name: np.percentile(x, levels) for name, x in boxes.items()}
-    return [{"method": name} | {f"q{k}": float(v) for k, v in zip(levels, q, strict=True)} for name, q in quantiles.items()]
+    named = lambda x: {f"q{k}": float(v) for k, v in zip(levels, np.percentile(x, levels), strict=True)}
+    return [{"method": name} | named(x) for name, x in boxes.items()]
 
 
 def figure1(boxes: dict[str, Reals]) -> Any:

@@ -90,7 +90,8 @@ def chains(method: str, batch_size: int, rows: Array, starts: Array, steps: Arra
         sampler = sampler_of(method, data, batch_size, h)
         on_simplex = jnp.sqrt(start / jnp.sum(start))
         move = lambda state, t: kept(sampler.step(jax.random.fold_in(key, t), state)[0])
-        state = sampler.init(on_simplex if method == "SCIR" else start, jax.random.fold_in(key, NUM_BURN_IN + NUM_DRAWS))
+        first = on_simplex if method == "SCIR" else start
+        state = sampler.init(first, jax.random.fold_in(key, NUM_BURN_IN + NUM_DRAWS))
         draws = jax.lax.scan(move, state, jnp.arange(NUM_BURN_IN + NUM_DRAWS))[1][NUM_BURN_IN:]
         weights = draws**2 if method == "SCIR" else draws
         return weights / jnp.sum(weights, axis=-1, keepdims=True)
@@ -121,7 +122,8 @@ def best_of_grid(method: str, batch_size: int, problems: list[Problem], seed: in
     keys = jax.random.split(key, (len(problems), len(steps)))
     rows, starts = (jnp.stack([jnp.asarray(p[i]) for p in problems]) for i in (0, 1))
     draws = np.asarray(chains(method, batch_size, rows, starts, steps, keys))
-    found = np.array([[finite_distance(d, p.concentration) for d in runs] for runs, p in zip(draws, problems, strict=True)])
+    pairs = list(zip(draws, problems, strict=True))
+    found = np.array([[finite_distance(d, p.concentration) for d in runs] for runs, p in pairs])
     index = int(np.argmin(found.mean(axis=0)))
     table = [
         {"method": method, "batch_size": batch_size, "step_size": h, "run": s, "distance": found[s, i]}
