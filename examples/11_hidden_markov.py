@@ -1,6 +1,6 @@
 """The transition rows of a hidden Markov model, from minibatches of sequences, by SCIR.
 
-Given the hidden states, each row of the transition matrix is Dirichlet(prior + counts of transitions). The states of the
+Given the hidden states, each row of the transition matrix is Dirichlet(prior + counts of transitions). Those of the
 sequences in a batch are drawn anew in every step by forward filtering and backward sampling, a Gibbs step that has the
 key that `counts` is given; their counts, times N / n, are what SCIR needs. No gradient is written, and rows with
 entries near zero are drawn without discretisation error.

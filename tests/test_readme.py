@@ -21,6 +21,7 @@ LONG = {
     "directional.md",
     "index.md",
     "sam.md",
+    "scir.md",
     "comparisons.md",
     "stochastic.md",
     "recipe.md",

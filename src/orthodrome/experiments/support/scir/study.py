@@ -72,7 +72,7 @@ def figure2(found: Study, title: str) -> Any:
         axis.fill_between(n / ROWS, runs.min(axis=1), runs.max(axis=1), color=colour, alpha=0.25, lw=0)
     axis.axhline(found.exact.mean(), color="black", lw=0.8, ls="--", label="exact draws")
     axis.set(xscale="log", xlabel="fraction of the data in a batch", ylabel="d_KS", ylim=(0, None), title=title)
-    axis.legend(fontsize=7, frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7, frameon=False)
     return figure
 
 
