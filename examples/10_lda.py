@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthodrome import LDA, python_docstrings
+from orthodrome import LDA
+from orthodrome.corpora import python_docstrings
 
 corpus = python_docstrings()
 counts, words = corpus.counts, np.array(corpus.vocabulary)

@@ -18,6 +18,7 @@ SLOW = {
     "07_norm_constrained_regression",
     "08_matrix_completion",
     "09_directions",
+    "11_hidden_markov",
 }
 """They take long to compile (the first is much like the README's, which is always run)."""
 

@@ -22,6 +22,7 @@ LONG = {
     "index.md",
     "lda.md",
     "sam.md",
+    "scir.md",
     "comparisons.md",
     "stochastic.md",
     "recipe.md",

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from orthodrome.run.parallel import use_cores as use_cores
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
+    from orthodrome.samplers import SCIR as SCIR
     from orthodrome.samplers import SGFS as SGFS
     from orthodrome.samplers import SGGMC as SGGMC
     from orthodrome.samplers import SGHMC as SGHMC
@@ -93,7 +94,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "samplers": {
         "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering RiemannianHMC RiemannianLangevin SGGMC "
-        "GSGNHT Scheduled SGLD SGFS SGHMC SGNHT SGRLD SGRHMC",
+        "GSGNHT Scheduled SGLD SGFS SGHMC SGNHT SGRLD SGRHMC SCIR",
     },
     "recipe": {
         "recipe": "Recipe",

@@ -19,6 +19,7 @@ from orthodrome.run import sample
 from orthodrome.run.temperature import mean_expected
 from orthodrome.samplers import (
     GSGNHT,
+    SCIR,
     SGFS,
     SGGMC,
     SGHMC,
@@ -26,6 +27,7 @@ from orthodrome.samplers import (
     SGNHT,
     SGRHMC,
     SGRLD,
+    SOU,
     ColumnGibbs,
     ColumnPairs,
     GeodesicHMC,
@@ -71,6 +73,9 @@ FACTS: list[tuple[Any, bool, set[str]]] = [
     (SGNHT(NORMAL), False, UNITS),
     (SGRLD(NORMAL, INVERSE), False, STEP),
     (SGRHMC(NORMAL, INVERSE), False, STEP),
+    (SCIR(NORMAL), False, STEP),
+    (SCIR(NORMAL, 0.1), False, set()),
+    (SOU(NORMAL), False, STEP),
     (Recipe(standard_normal, step_size=0.1), False, set()),
     (Tempering(GeodesicNUTS(NORMAL)), True, {"ladder", "replicas"}),
     (Tempering(GeodesicNUTS(NORMAL, 0.1)), True, {"ladder"}),

@@ -1,7 +1,10 @@
 """Gradient estimators, one file each."""
 
+from orthodrome.gradients.centered_counts import CenteredCounts
+from orthodrome.gradients.conjugate import ConjugateCounts, ConjugatePosterior
 from orthodrome.gradients.control_variate import ControlVariate
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
+from orthodrome.gradients.expanded_mean import ExpandedMean
 from orthodrome.gradients.full import FullGradient
 from orthodrome.gradients.latent import LatentGradient, LatentPosterior
 from orthodrome.gradients.minibatch import Minibatch
@@ -23,10 +26,14 @@ from orthodrome.linear.low_rank import LowRank as LowRankNoise  # the name under
 __all__ = [
     "SVRG",
     "BatchGradient",
+    "CenteredCounts",
+    "ConjugateCounts",
+    "ConjugatePosterior",
     "ControlVariate",
     "DiagonalForm",
     "EmpiricalFisher",
     "Estimate",
+    "ExpandedMean",
     "FullForm",
     "FullGradient",
     "GivenNoise",

@@ -1,6 +1,6 @@
 """Samplers, one file each: exact, stochastic, and those that hold other samplers."""
 
-from orthodrome.samplers.contract import ExactSampler, Sampler, StochasticSampler
+from orthodrome.samplers.contract import DiffusionSampler, ExactSampler, Sampler, StochasticSampler
 from orthodrome.samplers.exact.column_gibbs import ColumnGibbs
 from orthodrome.samplers.exact.column_pairs import ColumnPairs
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
@@ -11,7 +11,9 @@ from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
 from orthodrome.samplers.holders.scheduled import Scheduled
 from orthodrome.samplers.holders.streamed import Streamed
 from orthodrome.samplers.holders.tempering import Tempering
+from orthodrome.samplers.stochastic.expanded_mean import expanded_mean_sgrld
 from orthodrome.samplers.stochastic.gsgnht import GSGNHT
+from orthodrome.samplers.stochastic.scir import SCIR
 from orthodrome.samplers.stochastic.sgfs import SGFS
 from orthodrome.samplers.stochastic.sggmc import SGGMC
 from orthodrome.samplers.stochastic.sghmc import SGHMC
@@ -19,9 +21,11 @@ from orthodrome.samplers.stochastic.sgld import SGLD
 from orthodrome.samplers.stochastic.sgnht import SGNHT
 from orthodrome.samplers.stochastic.sgrhmc import SGRHMC
 from orthodrome.samplers.stochastic.sgrld import SGRLD
+from orthodrome.samplers.stochastic.sou import SOU
 
 __all__ = [
     "GSGNHT",
+    "SCIR",
     "SGFS",
     "SGGMC",
     "SGHMC",
@@ -29,8 +33,10 @@ __all__ = [
     "SGNHT",
     "SGRHMC",
     "SGRLD",
+    "SOU",
     "ColumnGibbs",
     "ColumnPairs",
+    "DiffusionSampler",
     "ExactSampler",
     "GeodesicHMC",
     "GeodesicNUTS",
@@ -42,4 +48,5 @@ __all__ = [
     "StochasticSampler",
     "Streamed",
     "Tempering",
+    "expanded_mean_sgrld",
 ]

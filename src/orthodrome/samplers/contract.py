@@ -6,13 +6,14 @@ one. The key is never stored in a state; `step` splits it once, at its top, into
 
 Nobody asks for the class of a sampler. What others must know of it is a fact that it states (is it exact, what is left
 for the warm-up to learn, at which temperature does it run), every fact has a default, and a holder passes on the facts
-of what it holds. Three contracts add what the tuners need:
+of what it holds. Four contracts add what the tuners need:
 
     ExactSampler         its law is exact, its states know their log density: held by `Tempering`, tuned by `Adapted`
     TrajectorySampler    an exact sampler whose trajectory length can be learnt
     StochasticSampler    stochastic gradients, no Metropolis test: tuned by `StochasticAdapted`
+    DiffusionSampler     exact transitions of a diffusion with estimated parameters: tuned by `AdaptedDiffusion`
 
-and what the last and the first have in common, a step size and a temperature, is what `Scheduled` sets.
+and what they have in common, a step size and a temperature, is what `Scheduled` sets.
 
 A sampler with `compiled = False` is stepped from Python (numba kernels, streams of data); see `PythonSampler`.
 """
@@ -29,6 +30,7 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import replace
 from orthodrome.core.types import Info, Number, Setting, State, Tree
 from orthodrome.dynamics.leapfrog import Point
+from orthodrome.errors import Unsupported
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.gradients.noisy import TemperedGradient
 from orthodrome.manifolds.manifold import Manifold
@@ -192,6 +194,42 @@ class StochasticSampler(SteppedSampler):
     def restarted(self, state: State) -> State:
         """Return the state without what a change of settings makes stale."""
         return state
+
+
+class DiffusionSampler(SteppedSampler):
+    """A sampler that draws exact transitions of a diffusion whose parameters a minibatch estimates.
+
+    Its only error is the noise of these estimates: it inflates the variance of the draws by the share
+    tanh(h / 2) Var[a_hat] / Var[stationary law], which is what the warm-up keeps small.
+    """
+
+    gradient: GradientEstimator
+
+    @property
+    def manifold(self) -> Manifold:
+        """The space of the position."""
+        return self.gradient.manifold
+
+    @property
+    def learns(self) -> frozenset[str]:
+        """The step size if it is not set."""
+        return frozenset({"step"}) if self.step_size is None else NOTHING
+
+    @abc.abstractmethod
+    def noise_and_spread(self, one: Estimate, other: Estimate) -> tuple[Tree, Tree]:
+        """Return, for each leaf, an estimate of Var[a_hat] from two independent estimates at one position, and the
+        variance of the stationary law, both summed over the elements."""
+
+    def tuned(self, learnt: Learnt) -> Self:
+        """Return the sampler with what the warm-up has learnt."""
+        return replace(self, step_size=learnt.step_size)
+
+    def at_temperature(self, beta: Number) -> Self:
+        """Raise Unsupported: the conditional law to a power is not what the counts estimate."""
+        raise Unsupported(
+            f"{type(self).__name__} draws exact transitions to one law and cannot be heated; schedule its step size "
+            "alone, or use SGGMC with the same estimator"
+        )
 
 
 class Holder(Sampler):

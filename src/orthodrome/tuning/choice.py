@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import cast
 
 from orthodrome.errors import Unsupported
-from orthodrome.samplers.contract import ExactSampler, Sampler, StochasticSampler
+from orthodrome.samplers.contract import DiffusionSampler, ExactSampler, Sampler, StochasticSampler
 from orthodrome.samplers.holders.tempering import Tempering
 from orthodrome.tuning.adapted import Adapted
+from orthodrome.tuning.diffusion_tuning import AdaptedDiffusion
 from orthodrome.tuning.stochastic_tuning import StochasticAdapted
 from orthodrome.tuning.tempering_tuning import AdaptedTempering
 from orthodrome.tuning.tuner import Tuner
@@ -24,6 +25,8 @@ def tuner_for(sampler: Sampler, num_warmup: int, pool: tuple[str, ...]) -> Tuner
         return AdaptedTempering(cast(Tempering, sampler), num_warmup, pool=pool)
     if isinstance(sampler, StochasticSampler):
         return StochasticAdapted(sampler, num_warmup, pool=pool)
+    if isinstance(sampler, DiffusionSampler):
+        return AdaptedDiffusion(sampler, num_warmup, pool=pool)
     if isinstance(sampler, ExactSampler):
         return Adapted(sampler, num_warmup, pool=pool)
     wanted = ", ".join(sorted(sampler.learns))

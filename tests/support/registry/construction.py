@@ -10,12 +10,13 @@ import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from orthodrome.gradients import BatchGradient
+from orthodrome.gradients import BatchGradient, ConjugateCounts, ConjugatePosterior
 from orthodrome.metrics import InverseMetric, LocalMetric, ProbedDivergence
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.recipe import Recipe
 from orthodrome.samplers import (
     GSGNHT,
+    SCIR,
     SGFS,
     SGGMC,
     SGHMC,
@@ -23,6 +24,7 @@ from orthodrome.samplers import (
     SGNHT,
     SGRHMC,
     SGRLD,
+    SOU,
     ColumnGibbs,
     ColumnPairs,
     GeodesicHMC,
@@ -36,7 +38,7 @@ from orthodrome.samplers import (
 )
 from orthodrome.schedules import Constant
 from orthodrome.targets import Posterior
-from orthodrome.tuning import Adapted, StochasticAdapted
+from orthodrome.tuning import Adapted, AdaptedDiffusion, StochasticAdapted
 from orthodrome.tuning.tempering_tuning import AdaptedTempering
 from support.registry.law import Law
 
@@ -162,6 +164,24 @@ def recipe(gradient: Any, law: Law) -> Recipe:
     )
 
 
+def conjugate_counts(gradient: Any, law: Law) -> ConjugateCounts:
+    """Six rows of ones, of which a batch has two; the density of the law is asked for no more than to be counted."""
+
+    def counts(key: Array, p: Any, rows: Array) -> Any:
+        asked = 0 * law.logdensity(p)
+        return jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.sum(rows) + asked), p)
+
+    return ConjugateCounts(ConjugatePosterior(gradient.manifold, 0.5, counts, jnp.ones(6), 2.0), 2)
+
+
+def scir(gradient: Any, law: Law) -> SCIR:
+    return SCIR(conjugate_counts(gradient, law), law.step)
+
+
+def sou(gradient: Any, law: Law) -> SOU:
+    return SOU(conjugate_counts(gradient, law), law.step)
+
+
 # --- samplers that hold samplers -------------------------------------------------------------------------------------
 
 
@@ -194,6 +214,10 @@ def adapted(gradient: Any, law: Law) -> Adapted:
 
 def adapted_tempering(gradient: Any, law: Law) -> AdaptedTempering:
     return AdaptedTempering(Tempering(RandomWalk(gradient.target), num_replicas=2), 40, pool=ALONE)
+
+
+def adapted_diffusion(gradient: Any, law: Law) -> AdaptedDiffusion:
+    return AdaptedDiffusion(SCIR(conjugate_counts(gradient, law)), 40, pool=ALONE)
 
 
 def stochastic_adapted(gradient: Any, law: Law) -> StochasticAdapted:

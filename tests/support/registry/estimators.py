@@ -17,8 +17,12 @@ from jax import Array
 from orthodrome.gradients import (
     SVRG,
     BatchGradient,
+    CenteredCounts,
+    ConjugateCounts,
+    ConjugatePosterior,
     ControlVariate,
     EmpiricalFisher,
+    ExpandedMean,
     FullForm,
     FullGradient,
     LatentGradient,
@@ -27,7 +31,7 @@ from orthodrome.gradients import (
     NoisyGradient,
     TemperedGradient,
 )
-from orthodrome.manifolds import Euclidean, LogPositive
+from orthodrome.manifolds import Euclidean, LogPositive, Positive, Simplex
 from orthodrome.targets import Posterior
 
 
@@ -78,6 +82,64 @@ def labelled(target: Posterior) -> LatentPosterior:
     return LatentPosterior(Euclidean(), normal_prior, draw_labels, complete, target.data)
 
 
+CONCENTRATION = 1.5
+
+
+def dirichlet_prior(p: Array) -> Array:
+    return (CONCENTRATION - 1) * jnp.sum(jnp.log(p))
+
+
+def component_likelihood(p: Array, row: Array) -> Array:
+    """Of a mixture of two known components, whose densities at the datum are the row."""
+    return jnp.log(jnp.sum(p * row))
+
+
+def component_rows(dtype: str = "float32") -> Posterior:
+    rows = np.random.default_rng(2).gamma(0.7, size=(12, 2))
+    return Posterior(Simplex(), dirichlet_prior, component_likelihood, jnp.asarray(rows, dtype))
+
+
+def categorical_likelihood(p: Array, row: Array) -> Array:
+    return jnp.sum(row * jnp.log(p))
+
+
+def categories(dtype: str = "float32") -> Posterior:
+    rows = np.random.default_rng(1).multinomial(1, [0.7, 0.3], size=12)
+    return Posterior(Simplex(), dirichlet_prior, categorical_likelihood, jnp.asarray(rows, dtype))
+
+
+def expanded_prior(theta: Array) -> Array:
+    return jnp.sum((CONCENTRATION - 1) * jnp.log(theta) - theta)
+
+
+def expanded_likelihood(theta: Array, row: Array) -> Array:
+    return jnp.sum(row * jnp.log(theta / jnp.sum(theta)))
+
+
+def expanded_categories(dtype: str = "float32") -> Posterior:
+    """The same law in the expanded-mean form."""
+    return Posterior(Positive(), expanded_prior, expanded_likelihood, categories(dtype).data)
+
+
+def summed_rows(key: Array, p: Array, rows: Array) -> Array:
+    return jnp.sum(rows, axis=0)
+
+
+def responsibilities(key: Array, p: Array, rows: Array) -> Array:
+    joint = p[None, :] * rows
+    return jnp.sum(joint / jnp.sum(joint, axis=1, keepdims=True), axis=0)
+
+
+def drawn_components(key: Array, p: Array, rows: Array) -> Array:
+    """A Gibbs step for the component of every row."""
+    labels = jax.random.categorical(key, jnp.log(p[None, :] * rows))
+    return jnp.sum(jax.nn.one_hot(labels, 2, dtype=rows.dtype), axis=0)
+
+
+def conjugate(law: Posterior, counts: Any) -> ConjugatePosterior:
+    return ConjugatePosterior(Simplex(), CONCENTRATION, counts, law.data)
+
+
 @dataclass(frozen=True)
 class EstimatorCase:
     """An estimator and its facts.
@@ -117,6 +179,30 @@ ESTIMATORS: dict[str, EstimatorCase] = {
         LatentGradient,
         lambda law: LatentGradient(labelled(law), 5, noise=EmpiricalFisher(FullForm())),
         law=groups,
+        height=False,
+    ),
+    "ConjugateCounts": EstimatorCase(
+        ConjugateCounts, lambda law: ConjugateCounts(conjugate(law, summed_rows), 3), law=categories
+    ),
+    "ConjugateCounts, latent": EstimatorCase(
+        ConjugateCounts,
+        lambda law: ConjugateCounts(conjugate(law, drawn_components), 3, replace=True),
+        law=component_rows,
+        height=False,
+    ),
+    "ExpandedMean": EstimatorCase(
+        ExpandedMean, lambda law: ExpandedMean(ConjugateCounts(conjugate(law, summed_rows), 3)), law=expanded_categories
+    ),
+    "CenteredCounts": EstimatorCase(
+        CenteredCounts,
+        lambda law: CenteredCounts(conjugate(law, summed_rows), jnp.full(2, 0.5), 3),
+        law=categories,
+        exact=True,
+    ),
+    "CenteredCounts, latent": EstimatorCase(
+        CenteredCounts,
+        lambda law: CenteredCounts(conjugate(law, responsibilities), jnp.full(2, 0.5), 6),
+        law=component_rows,
         height=False,
     ),
     "NoisyGradient": EstimatorCase(NoisyGradient, lambda law: NoisyGradient(Minibatch(law, 3), 2.0)),

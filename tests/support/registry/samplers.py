@@ -15,6 +15,7 @@ from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.recipe import Recipe
 from orthodrome.samplers import (
     GSGNHT,
+    SCIR,
     SGFS,
     SGGMC,
     SGHMC,
@@ -22,6 +23,7 @@ from orthodrome.samplers import (
     SGNHT,
     SGRHMC,
     SGRLD,
+    SOU,
     ColumnGibbs,
     ColumnPairs,
     GeodesicHMC,
@@ -33,7 +35,7 @@ from orthodrome.samplers import (
     Streamed,
     Tempering,
 )
-from orthodrome.tuning import Adapted, StochasticAdapted
+from orthodrome.tuning import Adapted, AdaptedDiffusion, StochasticAdapted
 from orthodrome.tuning.tempering_tuning import AdaptedTempering
 from support import discrete_laws
 from support.registry import construction as new
@@ -173,6 +175,27 @@ SAMPLERS: dict[str, Case] = {
         retuned=None,
         traces=4,
         elsewhere="tuning/test_stochastic_tuning.py::test_minibatches",
+    ),
+    "AdaptedDiffusion": unadjusted(
+        AdaptedDiffusion,
+        new.adapted_diffusion,
+        start="weights tree",
+        retuned=None,
+        traces=4,
+        elsewhere="tuning/test_diffusion_tuning.py::test_the_learnt_step_inflates_by_the_share",
+    ),
+    "SCIR": unadjusted(
+        SCIR,
+        new.scir,
+        start="weights tree",
+        traces=4,
+        elsewhere="samplers/stochastic/test_scir.py::test_the_law_stays",
+    ),
+    "SOU": unadjusted(
+        SOU,
+        new.sou,
+        start="smooth tree",
+        elsewhere="samplers/stochastic/test_sou.py::test_the_law_stays",
     ),
     "SGLD": flat(SGLD, new.sgld, discrete_laws.langevin, order=1),
     "SGFS": flat(SGFS, new.sgfs, lambda h: 1.0),

@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from orthodrome.manifolds import Euclidean, LogPositive, Positive, Product, Sphere, Stiefel
+from orthodrome.manifolds import Euclidean, LogPositive, Positive, Product, Simplex, Sphere, Stiefel
 from support.registry.law import Law
 
 
@@ -38,6 +38,10 @@ def nested_points(rng: np.random.Generator, n: int) -> Any:
 
 def two_points(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
     return {"a": rng.normal(size=(n, 2, 2)), "b": 0.5 + rng.random(size=(n, 1))}
+
+
+def weights_and_rates(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+    return {"a": rng.dirichlet(np.full(3, 2.0), size=(n, 2)), "b": 0.5 + rng.random(size=(n, 2))}
 
 
 def frames(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -76,6 +80,7 @@ STARTS: dict[str, Law] = {
     "curved tree": start(lambda: Product({"a": (Sphere(),), "b": {"c": Positive()}}), nested, nested_points),
     "walled tree": start(lambda: Product({"a": Euclidean(), "b": Positive()}), two_leaves, two_points),
     "smooth tree": start(lambda: Product({"a": Euclidean(), "b": LogPositive()}), two_leaves, two_points),
+    "weights tree": start(lambda: Product({"a": Simplex(), "b": Positive()}), two_leaves, weights_and_rates),
     "frame": start(Stiefel, frame, frames),
     "network": start(Stiefel, None, networks),
 }
