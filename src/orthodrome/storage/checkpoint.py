@@ -3,7 +3,7 @@
     folder/commit.json      what is committed: counts, the number of the state file, the fingerprint, checksums
     folder/state-7.npz      the state of all chains, the last warm-up state, the draws that fill no block yet, and
                             the checksums of the blocks
-    folder/draws.zarr       the draws, in blocks that are written once (see `store`)
+    folder/draws.zarr       the draws, in blocks that are written once (see `storage.disk`)
     folder/_orthodrome      the marker of a folder that is ours, and its lock (see `storage.ownership`)
 
 A commit settles the blocks, then the state file, then replaces commit.json: until that last stroke the previous
@@ -28,9 +28,9 @@ import numpy as np
 
 from orthodrome.errors import CheckpointError
 from orthodrome.storage import checksums, files, ownership
+from orthodrome.storage.disk import DiskDraws
 from orthodrome.storage.draws import Arrays
 from orthodrome.storage.fingerprint import Fingerprint, differences
-from orthodrome.storage.zarr import DiskDraws
 
 COST_SHARE = 0.03
 """Commits may take this share of the time, whatever the interval asked for."""
