@@ -197,7 +197,7 @@ def _check_smooth(seen: Inspected, points: Tree) -> None:
     if (bad := ~np.isfinite(seen.logdensity)).any():
         raise BadInput(f"the log density is {seen.logdensity[np.argmax(bad)]} {where(bad)}; pass points of the support")
     if (bad := ~np.isfinite(seen.terms.sum(axis=1) + seen.diffusion.sum(axis=(1, 2)))).any():
-        raise BadInput(f"the drift, diffusion or log density has a non-finite derivative {where(bad)}; pass other points")
+        raise BadInput(f"drift, diffusion or log density has a non-finite derivative {where(bad)}; pass other points")
 
 
 def _kinks(look: Any, diffusion: Any, rows: Array, failed: np.ndarray, tolerance: float) -> tuple[int, ...]:

@@ -39,8 +39,8 @@ SPREAD_COUNTS = 2.0
 def overhead(sampler: TrajectorySampler, position: Tree) -> float:
     """Return the cost of a transition besides its steps (random numbers, the test, writing), in steps.
 
-    The compiler's count of operations, not a time: the same run is tuned alike on any machine. A transcendental function
-    counts as ten operations.
+    It is the compiler's count of operations, not a time: the same run is tuned alike on any machine. A transcendental
+    function counts as ten operations.
     """
     point = Point(position, position, jnp.zeros((), trees.real_dtype(position)), position)
     step = jax.jit(lambda gradient, point, h: leapfrog(gradient, point, h))
