@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import RiemannianLangevin as RiemannianLangevin
     from orthodrome.samplers import Scheduled as Scheduled
     from orthodrome.samplers import Tempering as Tempering
-    from orthodrome.storage.zarr import read_draws as read_draws
+    from orthodrome.storage.store import read_draws as read_draws
     from orthodrome.targets import Posterior as Posterior
     from orthodrome.targets import Target as Target
 
@@ -114,7 +114,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "run.sample": "sample",
         "run": "Stop",
         "run.parallel": "use_cores",
-        "storage.zarr": "read_draws",
+        "storage.store": "read_draws",
     },
     "diagnostics": {
         "diagnostics": "summary diagnose",

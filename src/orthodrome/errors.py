@@ -1,7 +1,7 @@
-"""The exceptions: each says what, where, by how much, and what to do.
+"""The exceptions of this package: each message says what is wrong, where, by how much, and what to do.
 
-Compiled code never raises; the doors (`sample`, `fit`, the command line) check before, and the run loop looks at
-`Info` between chunks.
+Compiled code never raises: the doors (`sample`, `fit`, the command line) check what comes in beforehand, and the run
+loop looks at `Info` between chunks.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 
 
 class OrthodromeError(Exception):
-    """The base of all: catch it to catch every error this package raises on purpose."""
+    """The base class of every error that this package raises deliberately."""
 
 
 class BadInput(OrthodromeError, ValueError):
-    """A setting, start point, density or table that cannot be right."""
+    """An invalid setting, start point, density or table."""
 
 
 class NotOnManifold(BadInput):
@@ -22,15 +22,21 @@ class NotOnManifold(BadInput):
 
 
 class Unsupported(OrthodromeError, TypeError):
-    """A sampler asked to work on a space it does not work on."""
+    """A sampler that was asked to work on a space it does not support."""
 
 
 class CheckpointError(OrthodromeError):
-    """A checkpoint that cannot be read, written, or does not belong to this run."""
+    """A checkpoint or store that cannot be read or written, or does not belong to this run."""
 
 
 class Diverged(OrthodromeError):
-    """A run that left the numbers; what was drawn before is saved and named."""
+    """A run that met a non-finite number; the draws made before it are kept.
+
+    chain: the number of the chain
+    step: the number of the transition, counted from the start of the run
+    cause: what was non-finite, and what to do
+    draws: the draws made before (a DataTree), filled in by `sample`
+    """
 
     def __init__(self, chain: int, step: int, cause: str) -> None:
         super().__init__(f"chain {chain} failed at step {step}: {cause}")
@@ -39,4 +45,4 @@ class Diverged(OrthodromeError):
 
 
 class OrthodromeWarning(UserWarning):
-    """Sound to go on, but the user should know."""
+    """A warning that the run is valid but that the user should know something about it."""

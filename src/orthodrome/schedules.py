@@ -1,7 +1,7 @@
-"""Step sizes and temperatures that change from step to step: functions of the number of the step.
+"""Step sizes and temperatures that change during a run, as functions of the number of the transition.
 
-Any function of one number will do (an optax schedule is one); these are frozen and compare by value, so that two equal
-schedules share a compiled program.
+Any function of one number will do (an optax schedule is one); the classes here are frozen and compare by value, so that
+two equal schedules share a compiled program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ Schedule = Callable[[Any], Any]
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """The same value always."""
+    """A schedule with the same value at every transition.
+
+    value: that value
+    """
 
     value: float
 
@@ -27,7 +30,12 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True)
 class Polynomial:
-    """first (1 + t / scale)^(-power); 1/(K + 1) is the power for the least bias with an integrator of order K."""
+    """A polynomially decreasing schedule, first (1 + t / scale)^(-power).
+
+    first: the value at t = 0
+    scale: the number of transitions after which the decrease sets in
+    power: 1/(K + 1) gives the least bias with an integrator of order K
+    """
 
     first: float
     scale: float = 1.0
@@ -39,7 +47,11 @@ class Polynomial:
 
 @dataclasses.dataclass(frozen=True)
 class WellingTeh:
-    """a (b + t)^(-gamma), with 1/2 < gamma <= 1 so that the steps sum to infinity and their squares do not (2011)."""
+    """The schedule a (b + t)^(-gamma) of Welling & Teh (2011).
+
+    a, b: the scale and the shift
+    gamma: the exponent; with 1/2 < gamma <= 1 the steps sum to infinity and their squares do not
+    """
 
     a: float
     b: float = 1.0
@@ -51,7 +63,13 @@ class WellingTeh:
 
 @dataclasses.dataclass(frozen=True)
 class Cyclical:
-    """(first / 2) (1 + cos(pi (t mod period) / period)): down to 0 and up again, for several modes (Zhang 2020)."""
+    """The cyclical cosine schedule (first / 2) (1 + cos(pi (t mod period) / period)) of Zhang et al. (2020).
+
+    It falls to 0 within each period and restarts at `first`, so that a chain can visit several modes.
+
+    first: the value at the start of each period
+    period: the number of transitions in a period
+    """
 
     first: float
     period: float

@@ -1,8 +1,7 @@
-"""What to draw from: a log density, or a prior with the likelihood of one datum.
+"""Target distributions: a log density, or a log prior with the log likelihood of one datum.
 
-Both are functions of the coordinates the user thinks in, with respect to the measure that the manifold names.
-Inside, the samplers see the density with respect to the surface measure of the embedding (Byrne & Girolami, section
-3.1):
+Both are functions of the user's coordinates, with respect to the measure that the manifold names. Inside, the samplers
+see the density with respect to the surface measure of the embedding (Byrne & Girolami, section 3.1):
 
     log pi_H(x) = logdensity(to_user(x)) + log_measure(x).
 
@@ -25,16 +24,16 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 class ManifoldLaw(Protocol):
-    """What everybody asks of a law: where it lives."""
+    """A distribution on a manifold."""
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the law."""
+        """The space of the distribution."""
         ...
 
 
 class LawOfData(ManifoldLaw, Protocol):
-    """A law of rows of data, some of which make a batch."""
+    """A distribution that depends on rows of data, of which a minibatch takes some."""
 
     @property
     def data(self) -> Any:
@@ -43,40 +42,48 @@ class LawOfData(ManifoldLaw, Protocol):
 
     @property
     def num_data(self) -> int:
-        """N, the number of rows."""
+        """The number N of rows."""
         ...
 
 
 class EmbeddedLaw(ManifoldLaw, Protocol):
-    """A law whose log density can be computed."""
+    """A distribution whose log density can be computed."""
 
     def embedded_logdensity(self, x: Tree) -> Array:
-        """log pi_H(x), with respect to the surface measure."""
+        """Return log pi_H(x), the log density with respect to the surface measure."""
         ...
 
 
 @pytree
 class Target:
-    """A law on a manifold by its log density: `logdensity(parameters)`, or `logdensity(parameters, data)` with data."""
+    """A distribution on a manifold, given by its log density.
+
+    manifold: the space of the parameters; a `Product` if they are a tree
+    logdensity: `logdensity(parameters)`, or `logdensity(parameters, data)` if there are data; up to a constant
+    data: a tree of arrays, or None
+    """
 
     manifold: Manifold
     logdensity: Callable[..., Array] = static()
     data: Any = None
 
     def user_logdensity(self, p: Tree) -> Array:
-        """The user's function at a point in the user's coordinates."""
+        """Return the user's function at a point in the user's coordinates."""
         return self.logdensity(p) if self.data is None else self.logdensity(p, self.data)
 
     def embedded_logdensity(self, x: Tree) -> Array:
-        """log pi_H(x), with respect to the surface measure."""
+        """Return log pi_H(x), the log density with respect to the surface measure."""
         return self.user_logdensity(self.manifold.to_user(x)) + self.manifold.log_measure(x)
 
 
 @pytree
 class Posterior:
-    """prior x likelihood: `logprior(parameters)` and `loglikelihood(parameters, datum)` for ONE datum of `data`.
+    """A posterior distribution: a prior times the likelihood of independent data.
 
-    `data` is an array or a pytree of arrays that share their first axis, one row per datum.
+    manifold: the space of the parameters; a `Product` if they are a tree
+    logprior: `logprior(parameters)`, up to a constant
+    loglikelihood: `loglikelihood(parameters, datum)` for ONE datum of `data`
+    data: an array, or a tree of arrays that share their first axis, one row per datum
     """
 
     manifold: Manifold
@@ -86,44 +93,48 @@ class Posterior:
 
     @property
     def num_data(self) -> int:
-        """N, the number of rows."""
+        """The number N of rows."""
         return int(jax.tree.leaves(self.data)[0].shape[0])
 
     def pointwise(self, p: Tree, rows: Tree) -> Array:
-        """The log likelihood of each of some rows, in the user's coordinates."""
+        """Return the log likelihood of each of the given rows, in the user's coordinates."""
         each: Array = jax.vmap(self.loglikelihood, in_axes=(None, 0))(p, rows)
         return each
 
     def user_logdensity(self, p: Tree) -> Array:
-        """The unnormalised log posterior at a point in the user's coordinates."""
+        """Return the unnormalised log posterior at a point in the user's coordinates."""
         return self.logprior(p) + jnp.sum(self.pointwise(p, self.data))
 
     def embedded_prior(self, x: Tree) -> Array:
-        """The part that is not multiplied by N/n: log prior and log measure."""
+        """Return the log prior plus the log measure, the part that is not multiplied by N/n."""
         return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
 
     def embedded_likelihood(self, x: Tree, rows: Tree) -> Array:
-        """The summed log likelihood of some rows."""
+        """Return the sum of the log likelihoods of the given rows."""
         return jnp.sum(self.pointwise(self.manifold.to_user(x), rows))
 
     def embedded_logdensity(self, x: Tree) -> Array:
-        """log pi_H(x), with respect to the surface measure."""
+        """Return log pi_H(x), the log density with respect to the surface measure."""
         return self.embedded_prior(x) + self.embedded_likelihood(x, self.data)
 
 
 @pytree
 class TemperedTarget:
-    """pi_H to the power of an exponent, for samplers without gradients."""
+    """The distribution with density proportional to pi_H^exponent, for samplers without gradients.
+
+    target: the distribution that is tempered
+    exponent: the inverse temperature beta
+    """
 
     target: EmbeddedLaw
     exponent: Any
 
     @property
     def manifold(self) -> Manifold:
-        """The manifold of the law."""
+        """The space of the distribution."""
         return self.target.manifold
 
     def embedded_logdensity(self, x: Tree) -> Array:
-        """exponent log pi_H(x)."""
+        """Return exponent * log pi_H(x)."""
         height = self.target.embedded_logdensity(x)
         return jnp.asarray(self.exponent, height.dtype) * height

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -19,8 +20,7 @@ from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.run import Stop, pace
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
-from orthodrome.storage import checkpoint, files, fingerprint
-from orthodrome.storage import zarr as store
+from orthodrome.storage import blocks, checkpoint, files, fingerprint
 from orthodrome.targets import Target
 from support.run_cases import NORTH, PythonWalk, draws, fisher
 
@@ -74,7 +74,7 @@ def test_a_tuned_run_stopped_anywhere_resumes(tmp_path: Path, monkeypatch: pytes
 
 
 def test_blocks_are_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LONGEST_BLOCK", 16)
+    monkeypatch.setattr(blocks, "LONGEST_BLOCK", 16)
     monkeypatch.setattr(pace, "SECONDS", 1e-9)
     monkeypatch.setattr(checkpoint, "COST_SHARE", np.inf)
     written: list[Path] = []
@@ -129,7 +129,7 @@ def cut(path: Path) -> None:
 
 
 def test_truncated_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LONGEST_BLOCK", 16)
+    monkeypatch.setattr(blocks, "LONGEST_BLOCK", 16)
     draws(checkpoint=tmp_path)
     for path in (
         next(tmp_path.glob("draws.zarr/posterior/x/c/0/1/0")),
@@ -292,7 +292,9 @@ def test_commits_are_few_and_take_a_small_share_of_the_time(
     never more than COST_SHARE of the time (`benchmarks/checkpointing.py` has the seconds of real runs)."""
     clock, written = Clock(), []
     monkeypatch.setattr(checkpoint, "time", clock)
-    saved = checkpoint.Checkpoint(tmp_path, 10.0, None, None)
+    with contextlib.ExitStack() as locks:
+        checkpoint.open_folder(tmp_path, locks)
+        saved = checkpoint.Checkpoint(tmp_path, 10.0, None, None)
 
     def write(standing: Any, finished: str) -> None:
         clock.now += cost

@@ -21,9 +21,8 @@ import scipy.sparse
 from orthodrome.corpora import read_corpus
 from orthodrome.errors import OrthodromeError
 from orthodrome.run import pace
-from orthodrome.storage import checkpoint, files
-from orthodrome.storage import zarr as store
-from orthodrome.storage.zarr import read_draws
+from orthodrome.storage import blocks, checkpoint, files
+from orthodrome.storage.store import read_draws
 from support.run_cases import draws
 
 pytestmark = pytest.mark.slow
@@ -48,7 +47,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Finished with its draws inside, finished with a store beside, and killed before a commit in the middle."""
     base = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "LONGEST_BLOCK", 16)
+        patch.setattr(blocks, "LONGEST_BLOCK", 16)
         patch.setattr(pace, "SECONDS", 1e-9)
         patch.setattr(checkpoint, "COST_SHARE", np.inf)
         draws(checkpoint=base / "inside" / "run", checkpoint_every=0.0, **SETTINGS)

@@ -12,9 +12,8 @@ import pytest
 import xarray
 
 from orthodrome.errors import CheckpointError
-from orthodrome.storage import checksums
-from orthodrome.storage import zarr as store
-from orthodrome.storage.zarr import read_draws
+from orthodrome.storage import blocks, checksums
+from orthodrome.storage.store import CHECKSUMS, read_draws
 from support.run_cases import draws
 
 
@@ -23,7 +22,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run with its draws inside the checkpoint: blocks of 16 draws, the last one not full."""
     folder = tmp_path_factory.mktemp("whole") / "run"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "LONGEST_BLOCK", 16)
+        patch.setattr(blocks, "LONGEST_BLOCK", 16)
         draws(checkpoint=folder)
     return folder
 
@@ -138,7 +137,7 @@ def test_a_run_and_its_store_may_be_moved(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_store_that_is_being_written_has_not_ended(run: Path) -> None:
-    (run / "draws.zarr" / store.CHECKSUMS).unlink()
+    (run / "draws.zarr" / CHECKSUMS).unlink()
     with pytest.raises(CheckpointError, match="has not ended"):
         read_draws(run)
     with pytest.raises(CheckpointError, match="no store"):

@@ -16,7 +16,7 @@ import pytest
 
 from orthodrome.errors import CheckpointError, OrthodromeWarning
 from orthodrome.storage import checksums, lock, ownership
-from orthodrome.storage.zarr import CHECKSUMS
+from orthodrome.storage.store import CHECKSUMS
 from support.run_cases import PythonWalk, draws
 
 

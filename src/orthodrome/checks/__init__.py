@@ -1,4 +1,4 @@
-"""Is it right? Checks of an SDE, a recipe, a transition kernel, and of a whole model by simulation."""
+"""Checks of an SDE, of a recipe, of a transition kernel, and of a whole model by simulation."""
 
 from orthodrome.checks.calibration import simulation_based_calibration
 from orthodrome.checks.kernel import check_kernel

@@ -33,11 +33,14 @@ from orthodrome.errors import BadInput
 
 @dataclasses.dataclass(frozen=True)
 class CalibrationReport:
-    """What `simulation_based_calibration` found.
+    """The result of `simulation_based_calibration`.
 
+    ok: whether no coordinate is rejected
     ranks: (simulation, coordinate), each from 0 to num_draws
     counts: (coordinate, bin)
     p_values: of the chi-square test, per coordinate
+    num_draws: the draws L that each true value is ranked among
+    level: the probability of a false alarm
     """
 
     ok: bool
@@ -70,12 +73,18 @@ def simulation_based_calibration(
     seed: int = 0,
     level: float = 0.01,
 ) -> CalibrationReport:
-    """Whether the sampler's posterior agrees with the prior and the likelihood that made the data.
+    """Test whether the sampler's posterior agrees with the prior and the likelihood that generated the data.
 
     draw_prior: key -> parameters, in the user's coordinates
     draw_data: (key, parameters) -> data
     make_sampler: data -> a sampler of the posterior; it is traced, once for all simulations
-    thin: transitions between draws, so many that draws are nearly independent
+    num_simulations: pairs of parameters and data
+    num_draws: draws L from each posterior
+    thin: transitions between draws, enough to make draws nearly independent
+    num_warmup: transitions before the first draw, enough to forget the true parameter
+    num_bins: of the histogram of ranks; num_draws + 1 must be a multiple of it
+    seed: of all random numbers
+    level: the probability of a false alarm
     """
     if (num_draws + 1) % num_bins:
         raise BadInput(

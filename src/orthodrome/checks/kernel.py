@@ -1,7 +1,7 @@
-"""Stay in the truth: does a transition keep the law that it should?
+"""Stay in the truth: does a transition kernel keep the distribution that it should?
 
-Chains start at independent exact draws and take `num_steps` transitions. If the kernel keeps the law, every state
-on the way has it; so for each functional the mean over the second half of a chain has the exact mean, and since
+Chains start at independent exact draws and take `num_steps` transitions. If the kernel keeps the distribution, every
+state on the way has it; so for each functional the mean over the second half of a chain has the exact mean, and since
 chains are independent
 
     z = mean over chains of [mean over the second half of f - f at the start] / standard error
@@ -11,8 +11,8 @@ replaced by them. A bias of threshold + 2 standard errors is found with probabil
 test detects, reported in standard deviations of the functional. A chain that hardly moves in `num_steps` hides a
 bias: the report says how far the chains got.
 
-A functional that is constant under the law (a pinned coordinate, the last weight of two that are fixed) must stay where
-it is, to rounding: it has no standard error, and its z is 0 if it does and infinite if it does not.
+A functional that is constant under the distribution (a pinned coordinate, the last weight of two that are fixed) must
+stay constant, to rounding: it has no standard error, and its z is 0 if it does and infinite if it does not.
 """
 
 from __future__ import annotations
@@ -37,20 +37,25 @@ from orthodrome.manifolds.product import per_leaf
 
 Functionals = Callable[[Tree], Array]
 TUNED = ("step_size", "num_steps", "friction", "ladder")
+"""The settings that a warm-up would learn if they are None."""
 ROUNDING = 1e3
-"""So many units in the last place may a constant functional move."""
+"""The number of units in the last place by which a constant functional may move."""
 
 
 @dataclasses.dataclass(frozen=True)
 class KernelReport:
-    """What `check_kernel` found.
+    """The result of `check_kernel`.
 
+    ok: whether no |z| exceeds the threshold
     z: one z-score per functional
     bias: the measured bias of each, in its standard deviations
     smallest_bias: the bias that would be found with probability 98 %, in standard deviations
-    moved: one minus the correlation of start and end, per functional: 0 for a chain that stood still, 1 for one
-        that forgot
-    constant: which functionals are constant under the law; they have no standard deviation, and their bias is absolute
+    moved: one minus the correlation of start and end, per functional: 0 for a chain that stood still, 1 for one that
+        forgot its start
+    threshold: for |z|, from the level and the number of functionals
+    num_chains, num_steps: chains, and transitions of each
+    constant: which functionals are constant under the distribution; they have no standard deviation, and their bias is
+        absolute
     """
 
     ok: bool
@@ -65,7 +70,7 @@ class KernelReport:
 
     @property
     def worst(self) -> int:
-        """The functional with the largest |z|."""
+        """The number of the functional with the largest |z|."""
         return int(np.argmax(np.abs(self.z)))
 
     def __str__(self) -> str:
@@ -95,11 +100,14 @@ def check_kernel(
     seed: int = 0,
     level: float = 0.01,
 ) -> KernelReport:
-    """Whether the sampler keeps the law of `exact_draws`.
+    """Test whether the sampler keeps the distribution of `exact_draws`.
 
+    sampler: with all settings fixed; a warm-up would not keep any distribution
     exact_draws: independent draws in the user's coordinates, stacked along a leading axis; one chain starts at each
     functionals: parameters -> a vector whose means are compared; None: every coordinate and its square
     means: their exact means, if known (a sharper test)
+    num_steps: transitions of each chain
+    seed: of the transitions
     level: the probability of a false alarm, shared among the functionals
     """
     exact_draws = jax.tree.map(jnp.asarray, exact_draws)
@@ -113,7 +121,7 @@ def check_kernel(
     programs.remember(sampler, values, exact_draws, num_steps)
     start, later, last = map(_read, _run(sampler, values, exact_draws, jax.random.key(seed), num_steps))
     if not np.isfinite(later).all():
-        raise BadInput("the chains left the numbers (a functional is not finite): the step size may be far too large")
+        raise BadInput("a functional is non-finite: the chains have diverged; the step size may be far too large")
     change = later - (start if means is None else _check_means(means, start.shape[1]))
     rounding = ROUNDING * float(jnp.finfo(trees.real_dtype(exact_draws)).eps) * np.maximum(1, np.abs(start).max(axis=0))
     constant = start.std(axis=0) <= rounding
@@ -137,7 +145,7 @@ def check_kernel(
 
 
 def _check_means(means: Any, count: int) -> np.ndarray:
-    """Read the exact means of the functionals."""
+    """Return the exact means of the functionals as an array, or raise if their number is wrong."""
     values = np.asarray(means, float)
     if values.shape != (count,):
         raise BadInput(f"`means` has the shape {values.shape}, but there are {count} functionals; give one for each")
@@ -145,7 +153,7 @@ def _check_means(means: Any, count: int) -> np.ndarray:
 
 
 def _check_sampler(sampler: Any, draws: Tree, num_steps: int) -> None:
-    """Refuse what cannot step: something left to tune, a sampler that is not compiled, draws of another tree."""
+    """Raise if something is left to tune, the sampler is not compiled, or the draws are of another tree."""
     if num_steps < 2:
         raise BadInput(f"num_steps is {num_steps}; the second half of a chain needs at least 2")
     if unset := _unset(sampler):
@@ -171,7 +179,7 @@ def _unset(sampler: Any) -> list[str]:
 
 
 def coordinates_and_squares(parameters: Tree) -> Array:
-    """Every coordinate and its square."""
+    """Return every coordinate and its square."""
     flat, _ = ravel_pytree(parameters)
     return jnp.concatenate([flat, flat**2])
 
@@ -179,7 +187,7 @@ def coordinates_and_squares(parameters: Tree) -> Array:
 @keeps_programs
 @partial(jax.jit, static_argnames=("values", "num_steps"))
 def _run(sampler: Any, values: Functionals, draws: Tree, key: Array, num_steps: int) -> tuple[Array, Array, Array]:
-    """The functionals at the start, averaged over the second half, and at the end, for every chain."""
+    """Return the functionals at the start, averaged over the second half, and at the end, for every chain."""
     manifold = sampler.manifold
 
     def one_chain(key: Array, parameters: Tree) -> tuple[Array, Array, Array]:

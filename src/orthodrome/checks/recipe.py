@@ -1,4 +1,4 @@
-"""Is a recipe one? D positive semidefinite, Q skew, Gamma right, and the SDE stationary, at some points.
+"""Check of a recipe: D positive semidefinite, Q skew-symmetric, Gamma right, and the SDE stationary, at some points.
 
 Gamma by automatic differentiation is compared with central differences of the columns of D + Q: they differ where a
 function has a kink, a `stop_gradient` or a wrong derivative of its own.
@@ -27,20 +27,20 @@ from orthodrome.recipe.recipe import Recipe
 from orthodrome.targets import EmbeddedLaw
 
 TOLERANCE = 1e-8
-"""Of each pair of coordinates, for symmetry and signs; float64 rounding is 1e-16."""
+"""For symmetry and signs, relative to each pair of coordinates; float64 rounding is 1e-16."""
 DIFFERENCE = 1e-5
-"""The step of the central differences, and (since their error is its square) a tolerance for Gamma of 1e-6."""
+"""The step of the central differences; their error is its square, so Gamma is compared with a tolerance of 1e-6."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RecipeReport:
-    """What `check_recipe` found.
+    """The result of `check_recipe`.
 
     ok: whether nothing is wrong
     problems: what is wrong, where, and by how much
     smallest_eigenvalue: of D, over all points
     asymmetry: the largest |Q + Q'| or |D - D'|
-    gamma_error: of Gamma against central differences, relative
+    gamma_error: the relative error of Gamma against central differences
     sde: the Fokker-Planck report (None if D or Q are wrong already)
     """
 
@@ -61,9 +61,11 @@ class RecipeReport:
 
 
 def check_recipe(recipe: Recipe, points: Tree, *, tolerance: float = TOLERANCE) -> RecipeReport:
-    """Whether D, Q and Gamma of a recipe are what Theorem 1 asks for, at some points z in float64.
+    """Test whether D, Q and Gamma of a recipe satisfy Theorem 1, at some points z in float64.
 
+    recipe: whose D, Q and H are evaluated
     points: a tree like z (the position alone, or (position, momentum, ...)) with one more leading axis
+    tolerance: for symmetry and signs, relative to each pair of coordinates
     """
     with jax.enable_x64(True):
         rows, first = stacked(points)
@@ -83,7 +85,7 @@ def check_recipe(recipe: Recipe, points: Tree, *, tolerance: float = TOLERANCE) 
 
 
 def sde_of(recipe: Recipe) -> tuple[Any, Any, Any]:
-    """drift, diffusion and log density as functions of z; U from all of the data."""
+    """Return drift, diffusion and log density as functions of z, with U from all of the data."""
     exact = replace(recipe, divergence=ExactDivergence(), gradient=None)
 
     def logdensity(z: Tree) -> Array:
@@ -102,7 +104,7 @@ def sde_of(recipe: Recipe) -> tuple[Any, Any, Any]:
 
 
 def _corrections(recipe: Recipe, unravel: Any, z: Array) -> tuple[Array, Array]:
-    """Gamma by automatic differentiation and by central differences."""
+    """Return Gamma by automatic differentiation and by central differences."""
     motion = Motion(recipe, None, None, None)  # type: ignore[arg-type]
     apply = lambda y, v: motion.product(unravel(z), y, v)
     steps = DIFFERENCE * jnp.eye(z.size, dtype=z.dtype)

@@ -19,13 +19,18 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 ROUNDING = 1e-11
-"""Of what enters it, a term of this size may be rounding; right reversible terms are some 1e-15."""
+"""The size, relative to what enters a term, up to which it may be rounding; right reversible terms are some 1e-15."""
 FLOOR = 1e-6
+"""The smallest size of a term that counts, as a part of the coordinate's lower quartile over the points."""
 
 
 class Residuals(NamedTuple):
-    """relative: |sum| over the sizes that take part, of the worst block, per point; total: that sum; shares: of each
-    coordinate, over the points."""
+    """The residuals of the Fokker-Planck equation at some points.
+
+    relative: |sum| over the sizes that take part, for the worst block at each point
+    total: that sum
+    shares: each coordinate's share of it, over the points
+    """
 
     relative: np.ndarray
     total: np.ndarray
@@ -33,7 +38,11 @@ class Residuals(NamedTuple):
 
 
 def residuals(terms: np.ndarray, sizes: np.ndarray, coupled: np.ndarray) -> Residuals:
-    """Return the residuals from terms and sizes (point, coordinate) and which coordinates are coupled (n, n)."""
+    """Return the residuals block by block.
+
+    terms, sizes: t_i and the sizes of what enters it (point, coordinate)
+    coupled: which coordinates are coupled (n, n)
+    """
     usual = FLOOR * np.quantile(sizes, 0.25, axis=0)
     sizes = np.maximum(sizes, usual)
     taking_part = np.abs(terms) > ROUNDING * sizes

@@ -1,4 +1,4 @@
-"""Does an SDE keep a law? The Fokker-Planck equation, by automatic differentiation.
+"""Does an SDE keep a distribution? A check of the Fokker-Planck equation, by automatic differentiation.
 
 For dz = f dt + sqrt(2 D) dW the probability current of p is p c with
 
@@ -10,14 +10,14 @@ and p is stationary if and only if its divergence vanishes everywhere (Eq. 4 of 
 
 The residual is |sum_i t_i| over the sum of the sizes of everything that enters it, so it is free of units: rounding
 if the SDE is right, of the order of the mistake if it is wrong; every coordinate and point is judged on its own scale
-(`residuals`). The blame is shared out by sum over points of (sum_i t_i) t_k, which adds up to the squared residual: the
-coordinate with the largest share is named. A drift that turns (Hamiltonian) has large t_i that cancel between
+(`residuals`). The blame is divided by sum over points of (sum_i t_i) t_k, which adds up to the squared residual: the
+coordinate with the largest share is named. A rotating (Hamiltonian) drift has large t_i that cancel between
 coordinates and gets no blame for them. A mistake that couples coordinates can often be mended in either; the name is a
 hint.
 
 A point on a kink, where derivatives exist on one side only, says nothing: it is one whose neighbours on all sides
-satisfy the equation, and is left out. A matrix that is not a D is named, and where a root or a multiple of it would
-have made the SDE right, that is said.
+satisfy the equation, and is left out. A matrix that cannot be D is reported, and if its square root or a multiple of it
+would have made the SDE right, the report says so.
 """
 
 from __future__ import annotations
@@ -41,24 +41,27 @@ from orthodrome.errors import BadInput
 from orthodrome.recipe.diffusion_matrix import wrong_diffusion
 
 TOLERANCE = 1e-6
-"""Residuals of right SDEs are some 1e-13 in float64; a mistake of a millionth of a term is reported."""
+"""For relative residuals: those of right SDEs are some 1e-13 in float64; a mistake of a millionth of a term is
+reported."""
 MATRIX_TOLERANCE = 1e-8
-"""Of D in units in which its diagonal is 1, for symmetry and signs."""
+"""For symmetry and signs of D, in units in which its diagonal is 1."""
 NEIGHBOUR = 1e-4
-"""How far the neighbours are that tell a kink from a mistake, relative to the point."""
+"""The distance, relative to the point, of the neighbours that tell a kink from a mistake."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SDEReport:
-    """What `check_sde` found.
+    """The result of `check_sde`.
 
     ok: whether the residual is below the tolerance at every point and D is symmetric and positive semidefinite
     residual: the largest relative residual
     coordinate: the name of the coordinate that bears most of the blame (None if ok)
     shares: every coordinate's share of the blame
-    point: the point with the largest residual, and its number
+    point, number: the point with the largest residual, and its number
+    tolerance: for the residual
+    num_points: how many points were judged
     problems: what else is wrong: D not symmetric, D not positive semidefinite
-    hint: what seems to have been passed as `diffusion`, where it was not D
+    hint: what seems to have been passed as `diffusion` instead of D
     kinks: the numbers of the points that lie on a kink and were not judged
     """
 
@@ -100,12 +103,13 @@ def check_sde(
     *,
     tolerance: float = TOLERANCE,
 ) -> SDEReport:
-    """Whether dz = drift dt + sqrt(2 diffusion) dW keeps exp(logdensity), tested at some points in float64.
+    """Test whether dz = drift dt + sqrt(2 diffusion) dW keeps exp(logdensity), at some points in float64.
 
     drift: z -> f(z), a tree like z
     diffusion: z -> D(z), a matrix over the ravelled z (D itself: not 2 D, nor a root); None: no noise
     logdensity: z -> log p(z) up to a constant
     points: a tree like z with one more leading axis; some 10 to 100 typical points, not only symmetric ones
+    tolerance: for the relative residual
     """
     with jax.enable_x64(True):
         rows, first = stacked(points)
@@ -118,7 +122,12 @@ def check_sde(
 
 
 class Inspected(NamedTuple):
-    """What is looked at, at each point: t_i, the sizes of what enters it, what couples, D, and log p."""
+    """What is evaluated at each point.
+
+    terms, sizes: t_i and the sizes of what enters it
+    coupling: how strongly coordinates are coupled
+    diffusion, logdensity: D and log p
+    """
 
     terms: Any
     sizes: Any
@@ -128,7 +137,7 @@ class Inspected(NamedTuple):
 
 
 def _look(drift: Any, logdensity: Any, unravel: Any, diffusion: Any, rows: Array) -> Inspected:
-    """Look at all points."""
+    """Evaluate everything that the check needs at all points."""
     one = lambda z: _terms(drift, diffusion, logdensity, unravel, z)
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(rows))
 
@@ -149,7 +158,7 @@ def _terms(drift: Any, diffusion: Any, logdensity: Any, unravel: Any, z: Array) 
 
 
 def _reversible(diffusion: Any, unravel: Any, slope: Any, z: Array) -> Array:
-    """sum_j d_j D_ij + D_ij d_j log p: the drift that alone would keep p."""
+    """Return sum_j d_j D_ij + D_ij d_j log p: the drift that by itself would keep p."""
     if diffusion is None:
         return jnp.zeros_like(z)
     d = lambda y: diffusion(unravel(y))
@@ -183,16 +192,16 @@ def _report(look: Any, diffusion: Any, rows: Array, names: list[str], points: Tr
 
 
 def _check_smooth(seen: Inspected, points: Tree) -> None:
-    """Refuse points where the law has no density or something has no derivative."""
+    """Raise if at some point the distribution has no density or something has no derivative."""
     where = lambda bad: f"at point {int(np.argmax(bad))}: {_short(one_of(points, int(np.argmax(bad))))}"
     if (bad := ~np.isfinite(seen.logdensity)).any():
-        raise BadInput(f"the log density is {seen.logdensity[np.argmax(bad)]} {where(bad)}; pass points of the law")
+        raise BadInput(f"the log density is {seen.logdensity[np.argmax(bad)]} {where(bad)}; pass points of the support")
     if (bad := ~np.isfinite(seen.terms.sum(axis=1) + seen.diffusion.sum(axis=(1, 2)))).any():
-        raise BadInput(f"the drift, diffusion or log density is not smooth {where(bad)}")
+        raise BadInput(f"drift, diffusion or log density has a non-finite derivative {where(bad)}; pass other points")
 
 
 def _kinks(look: Any, diffusion: Any, rows: Array, failed: np.ndarray, tolerance: float) -> tuple[int, ...]:
-    """Return the failed points all of whose neighbours satisfy the equation: eight random ones, on opposite sides."""
+    """Return the failed points all of whose neighbours (eight random ones, on opposite sides) satisfy the equation."""
     if not failed.any():
         return ()
     numbers, away = np.flatnonzero(failed), np.random.default_rng(0).normal(size=(4, rows.shape[1]))

@@ -34,14 +34,14 @@ WrongCommandLine: Any = typer.BadParameter.__mro__[2]
 
 
 class Scale(enum.StrEnum):
-    """How large a reproduction is."""
+    """The size of a reproduction."""
 
     QUICK = "quick"
     PAPER = "paper"
 
 
 class DemoJob(enum.StrEnum):
-    """What is demonstrated."""
+    """What the demonstration shows."""
 
     TOPICS = "topics"
     INSTRUMENTS = "instruments"
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def fail(message: str, code: int = 1) -> int:
-    """One line on the error stream."""
+    """Print one line on the error stream, and return the exit code."""
     line = shown(" ".join(message.split()))
     if line:
         print(f"orthodrome: {line}", file=Forgiving(sys.stderr), flush=True)
@@ -83,7 +83,7 @@ def fail(message: str, code: int = 1) -> int:
 
 
 def explain(error: Exception) -> str:
-    """What went wrong, in one line; a fault of ours says how to see more."""
+    """Return what went wrong in one line; an internal error says how to see the traceback."""
     if isinstance(error, OrthodromeError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
@@ -93,7 +93,7 @@ def explain(error: Exception) -> str:
 
 
 def show_version(wanted: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if wanted:
         import orthodrome
 
@@ -108,7 +108,7 @@ def root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Draws from posteriors on spheres, simplices, frames, rotations, level sets and their products."""
+    """Draw from posteriors on spheres, simplices, frames, rotations, level sets and their products."""
 
 
 @app.command()
@@ -117,7 +117,7 @@ def demo(
     seed: Seed = 0,
     job: Annotated[DemoJob, typer.Option(help="topics: SAM; instruments: four manifolds at once.")] = DemoJob.TOPICS,
 ) -> None:
-    """The main job: spherical topics of Python's own documentation, in at most two minutes."""
+    """Show a demonstration: spherical topics of Python's own documentation, in at most two minutes."""
     from orthodrome.experiments.support.contract import prepare_folder
 
     prepare_folder(out)
@@ -131,7 +131,7 @@ def demo(
 
 
 def two_instruments(out: Path, seed: int) -> None:
-    """A posterior on a product of four manifolds, then Fig. 4 of Byrne & Girolami."""
+    """Sample a posterior on a product of four manifolds, then reproduce Fig. 4 of Byrne & Girolami."""
     use_all_cores()
     from orthodrome.jobs.two_instruments import show
 
@@ -151,7 +151,7 @@ def reproduce(
     list_: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
 ) -> None:
-    """A figure or table of the papers: result.json, PNG, SVG and CSV in OUT/NAME."""
+    """Reproduce a figure or table of the papers: result.json, PNG, SVG and CSV in OUT/NAME."""
     from orthodrome.experiments import EXPERIMENTS
 
     if list_:
@@ -166,7 +166,7 @@ def reproduce(
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse an unknown experiment before anything heavy is loaded."""
+    """Raise for an unknown experiment before anything heavy is loaded."""
     from orthodrome.experiments import EXPERIMENTS
 
     for name in names:
@@ -175,7 +175,7 @@ def check_names(names: list[str]) -> None:
 
 
 def reproduce_one(name: str, scale: str, seed: int, out: Path, data: Path | None, most: int | None = None) -> None:
-    """Run one experiment and show its claims, or the first few of them."""
+    """Run one experiment and print its claims, or the first `most` of them."""
     from orthodrome.experiments.support.contract import load, reproduce
 
     console().print(f"\n{name}: {load(name).TITLE}", style="bold")
@@ -183,7 +183,7 @@ def reproduce_one(name: str, scale: str, seed: int, out: Path, data: Path | None
 
 
 def show_claims(result: dict[str, Any], folder: Path, most: int | None = None) -> None:
-    """The claims as a table, and where everything is."""
+    """Print the claims as a table, and where the files are."""
     from rich.table import Table
     from rich.text import Text
 
@@ -198,14 +198,14 @@ def show_claims(result: dict[str, Any], folder: Path, most: int | None = None) -
 
 
 def shorten(value: Any) -> str:
-    """A number or a few of them, short enough for a table."""
+    """Return a number or a list of numbers as a text that is short enough for a table."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {shorten(item)}" for key, item in value.items())
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def show_experiments() -> None:
-    """What can be reproduced."""
+    """Print the experiments that can be reproduced."""
     from rich.table import Table
 
     from orthodrome.experiments import EXPERIMENTS

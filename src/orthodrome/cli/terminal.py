@@ -1,4 +1,4 @@
-"""Where the commands print, and the cores they use."""
+"""The console on which the commands print, and the cores they use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Where tables go; wide enough for them when it is not a terminal."""
+    """Return the console that tables are printed on, wide enough for them if it is not a terminal."""
     from rich.console import Console
 
     out = Forgiving(sys.stdout)
@@ -25,7 +25,7 @@ def console() -> Console:
 
 
 def use_all_cores() -> None:
-    """Chains side by side on the machine's cores; where JAX has begun already, with the devices it has."""
+    """Use all cores of the machine for chains; if JAX has started already, the devices that it has."""
     from orthodrome import use_cores
 
     with contextlib.suppress(OrthodromeError):
@@ -33,8 +33,8 @@ def use_all_cores() -> None:
 
 
 def let_threads_sleep() -> None:
-    """Threads that wait should sleep rather than spin: on a busy machine spinning costs twice the time and more.
+    """Make waiting threads sleep instead of spin: on a busy machine spinning costs twice the time and more.
 
-    OpenMP reads this once, when it is loaded: call it before anything heavy is imported.
+    OpenMP reads this setting once, when it is loaded: call this before anything heavy is imported.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -16,7 +16,7 @@ app = typer.Typer(
 
 
 class Method(enum.StrEnum):
-    """How the topics are inferred."""
+    """The method of inference for the topics."""
 
     GSGNHT = "gsgnht"
     SGGMC = "sggmc"
@@ -27,7 +27,7 @@ class Method(enum.StrEnum):
 
 
 class Format(enum.StrEnum):
-    """What the input is."""
+    """The format of the input."""
 
     NPZ = "npz"
     LDAC = "ldac"
@@ -59,7 +59,7 @@ def fit(
     num_topics: Annotated[int, typer.Option(min=1)] = 20,
     num_iterations: Annotated[int, typer.Option(min=1, help="Draws of the topics; the first 60 % only tune.")] = 2000,
     num_draws: Annotated[int, typer.Option(min=1, help="Keep at most so many, evenly spaced.")] = 50,
-    num_threads: Annotated[int | None, typer.Option(min=1, help="Threads (else all cores).")] = None,
+    num_threads: Annotated[int | None, typer.Option(min=1, help="Threads (else what is faster: one or all).")] = None,
     method: Annotated[Method, typer.Option(help="How the topics are inferred.")] = Method.GSGNHT,
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Documents per step (else chosen from the data).")
@@ -113,13 +113,13 @@ def fit(
 
 
 def absolute(path: Path | None) -> str | None:
-    """Where a file is to go, also for a `resume` that is called from elsewhere."""
+    """Return the absolute path of an output file, for a `resume` that is called from another folder."""
     return None if path is None else str(path.absolute())
 
 
 @app.command()
 def resume(folder: Folder, quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False) -> None:
-    """Go on with a fit that was stopped or killed, to the same numbers as if it had not been."""
+    """Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."""
     let_threads_sleep()
     from orthodrome.jobs.topics import fit as topics
 
@@ -132,7 +132,7 @@ def show(
     num_top_words: Words = 10,
     word: Annotated[str | None, typer.Option(help="Show where this word stands in each topic.")] = None,
 ) -> None:
-    """The topics of a finished fit, or where one word stands in them."""
+    """Show the topics of a finished fit, or where one word stands in them."""
     from orthodrome.jobs.topics import fit as topics
 
     topics.show(folder, console(), num_top_words, word)

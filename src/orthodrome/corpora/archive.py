@@ -1,8 +1,8 @@
-"""Sparse matrices as SciPy saves them (.npz), read with nothing believed: headers first, then numbers.
+"""Sparse matrices as SciPy saves them (.npz), read without trusting the file: headers first, then numbers.
 
-An .npz file is a zip file of arrays, each with a header that says its type and shape. All headers are read before any
+An .npz file is a zip file of arrays, each with a header that states its type and shape. All headers are read before any
 array, and must agree with each other, with the sizes in the zip file and with the memory of the machine: so a file that
-unpacks without end is refused before it is unpacked.
+would unpack without end is refused before it is unpacked.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from orthodrome.corpora.opening import check_regular, reason
 from orthodrome.errors import BadInput, OrthodromeError
 
 COMPRESSED = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"), "coo": ("data", "row", "col")}
-"""The arrays of the forms that are read."""
+"""The storage formats that are read, with the arrays of each."""
 MEMORY_SHARE = 0.5
-"""Of the machine's memory, for the arrays of a file."""
+"""The largest share of the machine's memory that the arrays of a file may take."""
 UNKNOWN_MEMORY = 1 << 33
-"""Bytes that are taken for the memory of a machine that does not say."""
+"""The bytes of memory that are assumed if the machine does not report them."""
 
 
 class Header(NamedTuple):
-    """What an array of the file claims to be."""
+    """The type and shape that an array of the file claims to have."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """The bytes of memory that the array takes."""
         return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
 
 
 def read_matrix(path: Path) -> tuple[scipy.sparse.csr_array, list[str] | None]:
-    """The matrix of an .npz file in CSR form, and its `labels` if there are any."""
+    """Return the matrix of an .npz file in CSR form, and its `labels` if there are any."""
     with _readable(path), zipfile.ZipFile(path) as file:
         headers = _headers(file, path)
         form = _form(file, headers, path)
@@ -73,7 +73,7 @@ def _assemble(form: str, arrays: list[Any], shape: tuple[int, int], where: str) 
 
 
 def _headers(file: zipfile.ZipFile, path: Path) -> dict[str, Header]:
-    """Of every array, after comparing it with the size that the zip file states."""
+    """Return the header of every array, after comparing it with the size that the zip file states."""
     found = {}
     for entry in file.infolist():
         if not entry.filename.endswith(".npy"):
@@ -101,7 +101,7 @@ def _header(stream: Any) -> Header:
 
 
 def _form(file: zipfile.ZipFile, headers: dict[str, Header], path: Path) -> str:
-    """How the matrix is stored."""
+    """Return the storage format of the matrix."""
     if "format" not in headers or headers["format"].nbytes > 100:
         raise BadInput(f"{path} is not a sparse matrix as SciPy saves it: it has {', '.join(headers) or 'no arrays'}")
     value = _array(file, "format").item()
@@ -121,7 +121,7 @@ def _shape(file: zipfile.ZipFile, headers: dict[str, Header], path: Path) -> tup
 
 
 def _check_headers(headers: dict[str, Header], names: Any, documents: int, words: int, path: Path) -> None:
-    """Do the arrays' lengths make a matrix of the shape?"""
+    """Raise unless the lengths of the arrays make a matrix of the shape."""
     wrong = [name for name in names if len(headers[name].shape) != 1]
     if wrong or headers[names[0]].shape != headers[names[1]].shape:
         raise BadInput(f"{path} is no sparse matrix: its {', '.join(names)} do not belong together")
@@ -134,7 +134,7 @@ def _array(file: zipfile.ZipFile, name: str) -> Any:
 
 
 def memory() -> int:
-    """The bytes of memory of this machine."""
+    """Return the bytes of memory of this machine."""
     if "sysconf" in dir(os) and "SC_PHYS_PAGES" in os.sysconf_names:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return UNKNOWN_MEMORY

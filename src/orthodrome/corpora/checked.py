@@ -1,8 +1,8 @@
-"""What a table of counts must be before anything is computed from it: checks that read every index once.
+"""Checks of a table of counts before anything is computed from it; they read every index once.
 
-A CSR matrix whose column indices leave the table or whose row pointers fall makes compiled code read outside its
+A CSR matrix whose column indices leave the table or whose row pointers decrease makes compiled code read outside its
 arrays; a header that claims far more words or documents than the file has entries makes a reader allocate for nothing.
-Both are refused here, with the place.
+Both are refused here, and the message says where.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _check_pointers(indptr: Any, entries: int, where: str) -> None:
 
 
 def check_matrix(matrix: Any, where: str) -> None:
-    """Raise unless a SciPy matrix in CSR form is a whole one."""
+    """Raise unless a SciPy matrix in CSR form is valid."""
     check_csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape, where)
 
 

@@ -1,12 +1,12 @@
-"""A corpus: how often each word stands in each document.
+"""A corpus: how often each word occurs in each document.
 
     counts       documents x words, CSR; what the readers read
     vocabulary   the word of each column
-    names        what each document is called
+    names        the name of each document
     labels       the class of each document, if it has one
 
-`keep_words` cuts the vocabulary to words of moderate document frequency, `keep_documents` drops the short ones, and
-`unit_vectors` weighs what is left as `tfidf` does. Each gives a new corpus: nothing is changed in place.
+`keep_words` reduces the vocabulary to words of moderate document frequency, `keep_documents` drops the short ones, and
+`unit_vectors` gives the tf-idf vectors of the rest. Each returns a new corpus: nothing is changed in place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from orthodrome.errors import BadInput
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Corpus:
-    """Documents as counts of words; `len` is the number of documents."""
+    """Documents as counts of words; `len` is the number of documents.
+
+    counts: documents x words, a CSR matrix
+    vocabulary: the word of each column
+    names: the name of each document
+    labels: the class of each document, or None
+    """
 
     counts: scipy.sparse.csr_array
     vocabulary: tuple[str, ...]
@@ -35,20 +41,24 @@ class Corpus:
         return self.counts.shape[0]
 
     def keep_documents(self, rows: Any) -> Corpus:
-        """The documents of these numbers, or where this is true."""
+        """Return the corpus of the documents with the given numbers, or of those where a mask is true."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
         labels = None if self.labels is None else tuple(self.labels[row] for row in rows)
         return Corpus(self.counts[rows], self.vocabulary, tuple(self.names[row] for row in rows), labels)
 
     def keep_long(self, at_least: int) -> Corpus:
-        """The documents with at least so many words of the vocabulary."""
+        """Return the corpus of the documents with at least `at_least` words of the vocabulary."""
         return self.keep_documents(np.asarray(self.counts.sum(axis=1)).ravel() >= at_least)
 
     def keep_words(
         self, min_df: float | int = 1, max_df: float | int = 1.0, max_words: int | None = None, drop_empty: bool = True
     ) -> Corpus:
-        """The words with a document frequency from `min_df` to `max_df` (a share if a float, else a number of
-        documents); of these the `max_words` most frequent. Documents left empty are dropped."""
+        """Return the corpus of the words of moderate document frequency.
+
+        min_df, max_df: the lowest and highest document frequency, a share if a float, otherwise a number of documents
+        max_words: keep only this many of them, the most frequent
+        drop_empty: whether documents without any word left are dropped
+        """
         columns = moderate(self.counts, min_df, max_df, max_words)
         if not len(columns):
             raise BadInput(
@@ -60,15 +70,18 @@ class Corpus:
         return cut.keep_documents(nonempty(cut.counts)) if drop_empty else cut
 
     def unit_vectors(self) -> tuple[scipy.sparse.csr_array, Corpus]:
-        """The tf-idf vectors, and the corpus of their rows: documents without weight have no direction and are left
-        out (after they were counted in D and df, as the authors did)."""
+        """Return the tf-idf vectors, and the corpus of their rows.
+
+        Documents without weight have no direction and are left out (after they were counted in D and df, as the authors
+        did).
+        """
         weights = tfidf(self.counts)
         rows = nonempty(weights)
         return weights[rows], self.keep_documents(rows)
 
 
 def moderate(counts: Any, min_df: float | int, max_df: float | int, max_words: int | None) -> np.ndarray:
-    """The columns of moderate document frequency, in their old order; ties go to the earlier column."""
+    """Return the columns of moderate document frequency, in their order; ties go to the earlier column."""
     frequency = document_frequency(counts)
     lowest, highest = (limit * counts.shape[0] if isinstance(limit, float) else limit for limit in (min_df, max_df))
     columns = np.flatnonzero((frequency >= max(lowest, 1)) & (frequency <= highest))
@@ -78,7 +91,7 @@ def moderate(counts: Any, min_df: float | int, max_df: float | int, max_words: i
 
 
 def from_words(documents: Sequence[Sequence[str]], names: Sequence[str], labels: Sequence[str] | None = None) -> Corpus:
-    """Count the words of documents that are lists of words; columns in alphabetical order."""
+    """Return the corpus of documents that are lists of words, with columns in alphabetical order."""
     vocabulary = sorted({word for document in documents for word in document})
     return count_words(documents, vocabulary, names, labels)
 
@@ -89,7 +102,7 @@ def count_words(
     names: Sequence[str],
     labels: Sequence[str] | None = None,
 ) -> Corpus:
-    """Count the words of documents on a given vocabulary; other words are passed over."""
+    """Return the corpus of documents on a given vocabulary; other words are ignored."""
     column = {word: number for number, word in enumerate(vocabulary)}
     indices = [[column[word] for word in document if word in column] for document in documents]
     starts = np.cumsum([0, *map(len, indices)], dtype=np.int32)  # scikit-learn takes 32-bit indices only

@@ -1,6 +1,6 @@
-"""The built-in corpus: the docstrings of the standard library of the running interpreter. No download.
+"""The built-in corpus: the docstrings of the standard library of the running interpreter, without any download.
 
-Sources are parsed, never imported, so nothing of theirs runs. A document is the docstring of a module, class or
+Sources are parsed, never imported, so none of their code runs. A document is the docstring of a module, class or
 function that has at least `LONG_ENOUGH` words left; shorter ones ("Return the next line.") are added to what
 encloses them, where together they say something. Left out: test suites, what is kept for old programs only, doctest
 sessions, and words that every docstring has ("returns", "argument", "default"), which are about Python and not about
@@ -23,6 +23,7 @@ from orthodrome.corpora.words import STOP_WORDS, fold_plurals, word_set, words_o
 from orthodrome.errors import BadInput
 
 LONG_ENOUGH = 8
+"""The least number of words of a document."""
 PASSED_OVER = word_set(
     "test tests idle_test site-packages dist-packages lib-dynload __pycache__ __phello__ lib2to3 distutils ensurepip "
     "idlelib pydoc_data turtledemo encodings msilib _pyrepl"
@@ -55,7 +56,10 @@ BOILERPLATE = word_set(
 
 
 def python_docstrings(min_df: int = 5, max_df: float = 0.15) -> Corpus:
-    """Thousands of short documents on asyncio, email, XML, tests, numbers and the rest of the standard library."""
+    """Return thousands of short documents on asyncio, email, XML, tests, numbers and the rest of the standard library.
+
+    min_df, max_df: the lowest and highest document frequency of a word, as in `Corpus.keep_words`
+    """
     found = list(docstrings(Path(sysconfig.get_path("stdlib"))))
     if len(found) < 500:
         raise BadInput(
@@ -69,7 +73,7 @@ def python_docstrings(min_df: int = 5, max_df: float = 0.15) -> Corpus:
 
 
 def docstrings(folder: Path) -> Iterator[tuple[str, str]]:
-    """(dotted name, text) of the documents of every source below a folder, in the order of their paths."""
+    """Yield (dotted name, text) of the documents of every source below a folder, in the order of their paths."""
     with no_collection():
         for path in sources(folder):
             dotted = ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
@@ -81,7 +85,7 @@ def docstrings(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def sources(folder: Path) -> list[Path]:
-    """The Python files that are no tests and are still of use."""
+    """Return the Python files that are neither tests nor kept for old programs only."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in PASSED_OVER and not name.startswith("config-"))
@@ -90,7 +94,7 @@ def sources(folder: Path) -> list[Path]:
 
 
 def gather(node: ast.AST, name: str) -> tuple[list[tuple[str, str]], str]:
-    """The documents at and below a node, and the text that is too short to stand alone."""
+    """Return the documents at and below a node, and the text that is too short to stand alone."""
     text, below = docstring(node), []
     for child in getattr(node, "body", []):
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -103,7 +107,7 @@ def gather(node: ast.AST, name: str) -> tuple[list[tuple[str, str]], str]:
 
 
 def docstring(node: ast.AST) -> str:
-    """The docstring without its doctest sessions."""
+    """Return the docstring without its doctest sessions."""
     if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return ""
     return SESSION.sub("\n", ast.get_docstring(node, clean=False) or "")
@@ -115,7 +119,7 @@ SESSION = re.compile(r"^[ \t]*(?:>>>|\$ ).*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Syntax trees have no cycles worth looking for, and looking takes a third of the time."""
+    """Suspend garbage collection: syntax trees have no cycles, and looking for them takes a third of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

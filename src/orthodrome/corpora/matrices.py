@@ -29,20 +29,20 @@ NUMBER = re.compile(r"[0-9]{1,18}")
 ENTRY = re.compile(r"\s*[0-9]{1,18}\s+[0-9]{1,18}\s+[0-9]{1,18}\s*")
 """A number of a head, and an entry of a docword file."""
 HEAD_LENGTH = 100
-"""Characters of a line of the head."""
+"""The largest number of characters of a line of the head."""
 MOST_WORDS, MOST_TIMES = 2**31 - 1, 2**53
 """Bounds of a word's number, and of how often it may stand in a document."""
 
 
 def read_npz(path: Path, vocabulary: Path | None = None) -> Corpus:
-    """A sparse matrix as SciPy saves it."""
+    """Read a sparse matrix as SciPy saves it."""
     matrix, labels = read_matrix(path)
     wide = np.int64 if matrix.dtype.kind in "biu" else np.float64  # unsigned counts overflow in products
     return named(matrix.astype(wide), path, vocabulary, labels)
 
 
 def read_ldac(path: Path, vocabulary: Path | None = None) -> Corpus:
-    """Blei's lda-c."""
+    """Read a corpus in Blei's lda-c format."""
     indices: list[int] = []
     counts: list[int] = []
     starts = [0]
@@ -60,7 +60,7 @@ def read_ldac(path: Path, vocabulary: Path | None = None) -> Corpus:
 
 
 def ldac_line(line: str, path: Path, number: int) -> list[tuple[int, int]]:
-    """The (word, count) pairs of one document."""
+    """Return the (word, count) pairs of one document."""
     fields = line.split()
     try:
         pairs = [(int(word), int(count)) for word, count in (field.split(":") for field in fields[1:])]
@@ -76,7 +76,7 @@ def ldac_line(line: str, path: Path, number: int) -> list[tuple[int, int]]:
 
 
 def read_docword(path: Path, vocabulary: Path | None = None) -> Corpus:
-    """UCI's bag of words."""
+    """Read a corpus in the docword format of the UCI bags of words."""
     with opened(path) as file:
         head = (file.readline(HEAD_LENGTH) for _ in range(3))
         documents, width, entries = (docword_head(line, path, number) for number, line in enumerate(head, 1))
@@ -97,7 +97,7 @@ def read_docword(path: Path, vocabulary: Path | None = None) -> Corpus:
 
 
 def docword_head(line: str, path: Path, number: int) -> int:
-    """One of the three numbers at the top."""
+    """Return one of the three numbers at the top of a docword file."""
     if NUMBER.fullmatch(line.strip()) is None:
         raise BadInput(
             f"{path}, line {number}: {line.strip()[:60]!r} is no number; a docword file begins with the numbers of "
@@ -107,7 +107,7 @@ def docword_head(line: str, path: Path, number: int) -> int:
 
 
 def docword_lines(file: IO[str], path: Path, entries: int) -> list[str]:
-    """The lines after the head, of which there must not be more than the head says."""
+    """Return the lines after the head, or raise if there are more than the head says."""
     found: list[str] = []
     for number, line in lines(file, path):
         if number > entries and line.strip():
@@ -118,7 +118,7 @@ def docword_lines(file: IO[str], path: Path, entries: int) -> list[str]:
 
 
 def docword_table(found: list[str], path: Path) -> np.ndarray:
-    """The entries; slowly, line by line, only if one of them is wrong."""
+    """Return the entries, or raise with the number of the first wrong line."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # NumPy would take 1.5 for 1
@@ -132,7 +132,7 @@ def docword_table(found: list[str], path: Path) -> np.ndarray:
 
 
 def csr(counts: Any, indices: Any, starts: Any, width: int) -> scipy.sparse.csr_array:
-    """The matrix, with 32-bit indices where they fit, and no column twice in a row."""
+    """Return a CSR matrix with 32-bit indices where they fit, and no column twice in a row."""
     data, columns, rows = np.asarray(counts, np.int64), np.asarray(indices, np.int32), np.asarray(starts, np.int32)
     matrix = scipy.sparse.csr_array((data, columns, rows), shape=(len(starts) - 1, width))
     matrix.sum_duplicates()
@@ -142,7 +142,7 @@ def csr(counts: Any, indices: Any, starts: Any, width: int) -> scipy.sparse.csr_
 def named(
     matrix: scipy.sparse.csr_array, path: Path, vocabulary: Path | None, labels: list[str] | None = None
 ) -> Corpus:
-    """The corpus with its words; documents are called by their numbers."""
+    """Return the corpus with its words; the names of documents are their numbers."""
     words = read_vocabulary(find_vocabulary(path, vocabulary), matrix.shape[1])
     if len(words) > matrix.shape[1]:  # the last words may occur nowhere: lda-c does not say how many there are
         matrix = scipy.sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], len(words)))

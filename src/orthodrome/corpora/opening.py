@@ -1,7 +1,7 @@
-"""How files are opened: packed or not, never a pipe, never more than the machine can hold, with errors that name them.
+"""Opening of files: compressed or not, never a pipe, never more than the machine can hold, with errors that name them.
 
-A packed file may unpack to a thousand times its size. Text packs to a tenth or so, so a file that unpacks to more than
-`MOST_PACKED` times its size is no text, and a line of more than `LONGEST_LINE` characters no document.
+A compressed file may unpack to a thousand times its size. Text compresses to a tenth or so, so a file that unpacks to
+more than `MOST_PACKED` times its size is not text, and a line of more than `LONGEST_LINE` characters is not a document.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from typing import IO, Any
 from orthodrome.errors import BadInput, OrthodromeError
 
 LONGEST_LINE = 1 << 26
+"""The largest number of characters of a line, or of a file that is one document."""
 MOST_PACKED, FREE_BYTES = 100, 1 << 26
 """How much larger than its file a text may be, after so many bytes that are always read."""
 
 
 class Unpacked(io.RawIOBase):
-    """The content of a .gz file, cut off with an error where it is too large to be a text."""
+    """The content of a .gz file, which raises when it becomes too large to be a text."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.file, self.left = path, gzip.GzipFile(path), FREE_BYTES + MOST_PACKED * path.stat().st_size
@@ -47,7 +48,7 @@ class Unpacked(io.RawIOBase):
 
 @contextlib.contextmanager
 def opened(path: Path, encoding: str = "utf-8", newline: str | None = None) -> Iterator[IO[str]]:
-    """A text file, packed or not; what cannot be read is one clear line."""
+    """Open a text file, compressed or not; what cannot be read is a `BadInput` of one line."""
     try:
         check_regular(path)
         with io.TextIOWrapper(_binary(path), encoding=_with_mark(encoding), newline=newline) as file:
@@ -74,7 +75,7 @@ def check_regular(path: Path) -> None:
 
 
 def lines(file: IO[str], path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers from 1; one that is too long to be a document is refused."""
+    """Yield the lines of a file with their numbers from 1, and raise if one is too long to be a document."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -84,7 +85,7 @@ def lines(file: IO[str], path: Path) -> Iterator[tuple[int, str]]:
 
 
 def whole(file: IO[str], path: Path) -> str:
-    """All of a file that is one document."""
+    """Return the whole text of a file that is one document."""
     content = file.read(LONGEST_LINE + 1)
     if len(content) > LONGEST_LINE:
         raise BadInput(f"{path} has more than {LONGEST_LINE:,} characters: is it a text?")
@@ -92,7 +93,7 @@ def whole(file: IO[str], path: Path) -> str:
 
 
 def reason(error: Exception) -> str:
-    """What the system says, without the path."""
+    """Return the message of the operating system, without the path."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -101,12 +102,13 @@ def _binary(path: Path) -> Any:
 
 
 def _with_mark(encoding: str) -> str:
-    """UTF-8 may begin with a byte-order mark, which is no character of the text."""
+    """Return the encoding that skips a byte-order mark, which UTF-8 text may begin with."""
     return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
 
 
 def _bad_line(path: Path, encoding: str) -> str:
-    """Where the first line is that is not in the encoding (found again: readers decode many lines at once)."""
+    """Return the number of the first line that is not in the encoding (searched anew: readers decode many lines at
+    once)."""
     with contextlib.suppress(OSError, EOFError, zlib.error, OrthodromeError), _binary(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
             try:

@@ -1,4 +1,4 @@
-"""One door for every format: `read_corpus` looks at the path, and can be told."""
+"""One entry point for every format: `read_corpus` guesses the format from the path, unless it is given."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ COUNTED: dict[str, Callable[[Path, Path | None], Corpus]] = {
     "docword": read_docword,
 }
 FORMATS = (*COUNTED, "csv", "text")
+"""The names of all formats."""
 
 
 def read_corpus(
@@ -26,12 +27,13 @@ def read_corpus(
     encoding: str = "utf-8",
     text_column: str | None = None,
 ) -> Corpus:
-    """A corpus from a file or folder, or from a list of strings, each of them a document.
+    """Read a corpus from a file or folder, or from a list of strings, each of them a document.
 
-    format: npz, ldac, docword, csv or text, else guessed from the name
+    path: the file, folder or strings
+    format: npz, ldac, docword, csv or text; None: guessed from the name
     vocabulary: a file with the word of each column of npz, ldac and docword, one per line
     encoding: of texts
-    text_column: the column of a CSV file that holds the texts (else the one called "text", or the only one)
+    text_column: the column of a CSV file that holds the texts (None: the one called "text", or the only one)
     """
     if not isinstance(path, str | Path):
         return count_texts(list_texts(path), "the list")
@@ -53,7 +55,7 @@ def read_corpus(
 
 
 def guess(path: Path) -> str:
-    """The format that a name suggests."""
+    """Return the format that the name of a file suggests."""
     if path.is_dir() or ".jsonl" in path.name:
         return "text"
     if path.suffix == ".npz":

@@ -1,8 +1,8 @@
-"""Streams: batches of unit vectors, endless from a matrix in memory, or once through texts that would not fit.
+"""Streams of batches of unit vectors: endless from a matrix in memory, or once through texts that would not fit.
 
 `batches` goes through the rows again and again, each time in another order that depends on the seed and the round
-alone, so a resumed stream is the same stream. `weigh_texts` weighs documents as they come, on a vocabulary and with
-document frequencies fixed before, for `partial_fit`.
+alone, so a resumed stream is the same stream. `weigh_texts` gives the tf-idf vectors of documents as they come, on a
+vocabulary and with document frequencies fixed before, for `partial_fit`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from orthodrome.errors import BadInput
 def batches(
     matrix: scipy.sparse.csr_array, batch_size: int, seed: int, rounds: int | None = None
 ) -> Iterator[scipy.sparse.csr_array]:
-    """Batches of distinct rows; what is left at the end of a round is no full batch and is passed over."""
+    """Yield batches of distinct rows; the rows left at the end of a round do not fill a batch and are skipped.
+
+    matrix: unit rows
+    batch_size: the rows of a batch
+    seed: of the order
+    rounds: passes through the rows; None: endless
+    """
     if not 0 < batch_size <= matrix.shape[0]:
         raise BadInput(f"batch_size is {batch_size}; it must be from 1 to the number of documents, {matrix.shape[0]}")
     for number in itertools.count() if rounds is None else range(rounds):
@@ -32,7 +38,12 @@ def batches(
 
 
 def weigh_texts(texts: Iterable[str], like: Corpus, batch_size: int) -> Iterator[scipy.sparse.csr_array]:
-    """Batches of unit vectors of new texts, weighed like a corpus at hand; texts without a known word are left out."""
+    """Yield batches of unit vectors of new texts; texts without a known word are left out.
+
+    texts: the documents
+    like: the corpus whose vocabulary and document frequencies are used
+    batch_size: the rows of a batch
+    """
     frequency, words = frequency_of(like.counts), set(like.vocabulary)
     stream = iter(texts)
     while chunk := list(itertools.islice(stream, batch_size)):

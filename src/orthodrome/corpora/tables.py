@@ -16,10 +16,11 @@ from orthodrome.corpora.texts import NAMES, Text, printable
 from orthodrome.errors import BadInput
 
 SEPARATORS = ",;\t"
+"""The characters that may separate fields."""
 
 
 def table_texts(path: Path, encoding: str = "utf-8", text_column: str | None = None) -> Iterator[Text]:
-    """The rows of a table one after the other; rows without a text are passed over."""
+    """Yield the rows of a table as texts; rows without a text are skipped."""
     with opened(path, encoding, newline="") as file:
         each_line = (line for _, line in lines(file, path))
         first = next(each_line, "")
@@ -52,7 +53,7 @@ def _fields(row: list[str]) -> list[str]:
 
 
 def _text_column(header: list[str], wanted: str | None, path: Path) -> int:
-    """Which column holds the texts."""
+    """Return the number of the column that holds the texts."""
     name = wanted or ("text" if "text" in header else header[0] if len(header) == 1 else None)
     if name in header:
         return header.index(name)

@@ -1,7 +1,8 @@
 """Readers of texts: a folder of files, a file of JSON lines, or a file with one document per line.
 
-In a folder every `.txt` file (or every file, if there are none) is a document; its first folder below is its label, as
-20 Newsgroups has them. A JSON line is an object with a `text`, and may have a `name` (or `id`, `title`) and a `label`.
+In a folder every `.txt` file (or every file, if there are none) is a document; its label is the name of the folder just
+below the given one, as in 20 Newsgroups. A JSON line is an object with a `text`, and may have a `name` (or `id`,
+`title`) and a `label`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from orthodrome.corpora.words import STOP_WORDS, fold_plurals, words_of
 from orthodrome.errors import BadInput
 
 NAMES = ("name", "id", "title")
-"""What the name of a document may be called."""
+"""The fields that may hold the name of a document, the first one found counts."""
 
 
 class Text(NamedTuple):
@@ -29,12 +30,12 @@ class Text(NamedTuple):
 
 
 def read_texts(path: Path, encoding: str = "utf-8", stop_words: frozenset[str] = STOP_WORDS) -> Corpus:
-    """A corpus of texts: their words counted, plurals folded."""
+    """Read a corpus of texts: count their words, with plurals folded into singulars."""
     return count_texts(each_text(path, encoding), str(path), stop_words)
 
 
 def list_texts(texts: Iterable[Any]) -> Iterator[Text]:
-    """Texts that are in memory already."""
+    """Yield texts that are in memory already."""
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise BadInput(f"text {number} of the list is {type(text).__name__}, not a string")
@@ -42,7 +43,7 @@ def list_texts(texts: Iterable[Any]) -> Iterator[Text]:
 
 
 def count_texts(found: Iterable[Text], where: str, stop_words: frozenset[str] = STOP_WORDS) -> Corpus:
-    """Texts, wherever they come from, as a corpus: their words counted, plurals folded."""
+    """Return the corpus of texts from any source: their words counted, plurals folded into singulars."""
     texts = list(found)
     if not texts:
         raise BadInput(f"there is no text in {where}")
@@ -55,14 +56,14 @@ def count_texts(found: Iterable[Text], where: str, stop_words: frozenset[str] = 
 
 
 def each_text(path: Path, encoding: str = "utf-8") -> Iterator[Text]:
-    """The documents one after the other, without holding them all."""
+    """Return an iterator over the documents, which are not held in memory together."""
     if path.is_dir():
         return folder_texts(path, encoding)
     return json_texts(path, encoding) if ".jsonl" in path.name else line_texts(path, encoding)
 
 
 def folder_texts(path: Path, encoding: str) -> Iterator[Text]:
-    """A file is a document."""
+    """Yield a document for every file of a folder."""
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     files = [file for file in files if file.suffix == ".txt"] or files
     for file in files:
@@ -73,7 +74,7 @@ def folder_texts(path: Path, encoding: str) -> Iterator[Text]:
 
 
 def line_texts(path: Path, encoding: str) -> Iterator[Text]:
-    """A line is a document."""
+    """Yield a document for every line of a file."""
     with opened(path, encoding) as file:
         for number, line in lines(file, path):
             if line.strip():
@@ -81,7 +82,7 @@ def line_texts(path: Path, encoding: str) -> Iterator[Text]:
 
 
 def json_texts(path: Path, encoding: str) -> Iterator[Text]:
-    """A line is an object with a `text`."""
+    """Yield a document for every JSON line of a file."""
     with opened(path, encoding) as file:
         for number, line in lines(file, path):
             if line.strip():
@@ -89,7 +90,7 @@ def json_texts(path: Path, encoding: str) -> Iterator[Text]:
 
 
 def json_text(line: str, path: Path, number: int) -> Text:
-    """One JSON line."""
+    """Return the document of one JSON line."""
     try:
         content: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -101,5 +102,5 @@ def json_text(line: str, path: Path, number: int) -> Text:
 
 
 def printable(name: str) -> str:
-    """A name that can be written as UTF-8: half characters, as file names may have, become escapes."""
+    """Return a name that can be written as UTF-8: lone surrogates, as file names may have, become escapes."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

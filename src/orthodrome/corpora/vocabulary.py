@@ -9,7 +9,7 @@ from orthodrome.errors import BadInput
 
 
 def find_vocabulary(path: Path, vocabulary: Path | None) -> Path | None:
-    """The file of the words."""
+    """Return the path of the vocabulary file, or None if there is none."""
     if vocabulary is not None:
         return vocabulary
     name = path.name.removeprefix("docword.").split(".")[0]
@@ -18,7 +18,7 @@ def find_vocabulary(path: Path, vocabulary: Path | None) -> Path | None:
 
 
 def read_vocabulary(path: Path | None, width: int) -> tuple[str, ...]:
-    """One word per line, at least as many as there are columns."""
+    """Return the words of a vocabulary file, one per line, at least as many as there are columns."""
     if path is None:
         return tuple(f"word-{column}" for column in range(width))
     with opened(path) as file:

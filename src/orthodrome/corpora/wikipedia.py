@@ -1,8 +1,8 @@
 """The Wikipedia set of Liu, Zhu & Song (2016), supplement F.3, from word counts of English articles.
 
-Their file is lost; this builds its like: pool the two parts at hand, keep the articles with more than 20 words of the
-7,702, cut to 3,000 words of moderate document frequency, drop the articles left empty, and draw 150,000 to train and
-1,000 to test. Both are weighed by tf-idf, each with its own D and df, as the authors' 20News is.
+Their file is lost; this builds a similar one: pool the two parts at hand, keep the articles with more than 20 words of
+the 7,702, reduce to 3,000 words of moderate document frequency, drop the articles left empty, and draw 150,000 to train
+and 1,000 to test. Both are weighted by tf-idf, each with its own D and df, as the authors' 20News is.
 
 They kept words in 0.44 % to 5.99 % of the documents. Here 4,284 words lie in that band, since these articles are
 longer; so of the words in at most 5.99 % the 3,000 most frequent stay, which puts the lower end at 0.87 %.
@@ -22,6 +22,7 @@ from orthodrome.corpora.tfidf import nonempty, tfidf
 from orthodrome.errors import BadInput
 
 PARTS = ("en2014_counts.npz", "en2015_counts.npz")
+"""The files of the two parts."""
 MORE_THAN, MAX_DF, NUM_WORDS, NUM_TEST, NUM_TRAIN = 20, 0.0599, 3_000, 1_000, 150_000
 
 
@@ -36,7 +37,13 @@ class TrainTest(NamedTuple):
 def wikipedia_set(
     folder: str | Path, num_train: int = NUM_TRAIN, num_test: int = NUM_TEST, seed: int = 0, dtype: type = np.float64
 ) -> TrainTest:
-    """The set, from the folder with the two parts and `vocab.txt`."""
+    """Return the training and test sets.
+
+    folder: with the two parts and `vocab.txt`
+    num_train, num_test: the numbers of articles
+    seed: of the split
+    dtype: of the vectors
+    """
     counts, vocabulary = pooled_counts(Path(folder))
     if num_train + num_test > counts.shape[0]:
         raise BadInput(f"{counts.shape[0]} articles are left of {folder}; {num_train} + {num_test} were asked for")
@@ -46,7 +53,8 @@ def wikipedia_set(
 
 
 def pooled_counts(folder: Path) -> tuple[scipy.sparse.csr_array, tuple[str, ...]]:
-    """The articles with enough words, on the words of moderate document frequency."""
+    """Return the counts of the articles with enough words, on the words of moderate document frequency, and those
+    words."""
     if missing := [name for name in PARTS if not (folder / name).exists()]:
         raise BadInput(f"there is no {folder / missing[0]}; the set needs {' and '.join(PARTS)}, counts on 7,702 words")
     parts = [read_npz(folder / name) for name in PARTS]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text as a set."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -45,18 +45,19 @@ WORD = re.compile(r"(?<![\w.@\\/\-<%&$=])[^\W\d_]{2,}(?![\w(=\\/>@]|[.:][\w/])")
 
 
 def words_of(text: str, stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
-    """The words of a text, in order, without stop words and what looks like code."""
+    """Return the words of a text, in order, without stop words and without what looks like code."""
     found = (word.lower() for word in WORD.findall(text) if in_one_case(word))
     return [word for word in found if word not in stop_words]
 
 
 def in_one_case(word: str) -> bool:
-    """Small after the first letter, or an acronym and its plural: "Word", "XML", "URLs", not "CamelCase"."""
+    """Return whether a word is lower case after its first letter, or an acronym or its plural: "Word", "XML",
+    "URLs", not "CamelCase"."""
     return word[1:].islower() or (len(word) > 2 and word[:-1].isupper())
 
 
 def singular(word: str) -> list[str]:
-    """What the word may be the plural of, the likeliest first."""
+    """Return the possible singulars of a word, the likeliest first."""
     if not word.endswith("s") or word.endswith(("ss", "us", "is")) or len(word) < 4:
         return []
     if word.endswith("ies"):
@@ -67,12 +68,12 @@ def singular(word: str) -> list[str]:
 
 
 def plurals(words: Iterable[str]) -> dict[str, str]:
-    """Plural -> singular, for the words that occur in both forms."""
+    """Return the singular of every plural that occurs in both forms."""
     known = set(words)
     return {word: one for word in known for one in singular(word)[:2] if one in known}
 
 
 def fold_plurals(documents: list[list[str]]) -> list[list[str]]:
-    """Every document with its plurals made singulars, where the singular occurs somewhere."""
+    """Return every document with its plurals replaced by singulars that occur somewhere."""
     folded = plurals(word for document in documents for word in document)
     return [[folded.get(word, word) for word in document] for document in documents]

@@ -34,7 +34,10 @@ from orthodrome.densities.density import RejectionDensity
 
 @pytree
 class Bingham(RejectionDensity):
-    """exp(x' matrix x) on the unit sphere, with respect to its surface measure, unnormalised; matrix symmetric."""
+    """The Bingham distribution exp(x' matrix x) on the unit sphere, unnormalised, with respect to the surface measure.
+
+    matrix: A, symmetric
+    """
 
     matrix: Array
 
@@ -42,7 +45,7 @@ class Bingham(RejectionDensity):
         return jnp.sum(x * (x @ self.matrix), axis=-1)
 
     def log_constant(self) -> Array:
-        """log of the integral of exp(logdensity) over the sphere."""
+        """Return the log of the integral of exp(logdensity) over the sphere."""
         return special.log_fisher_bingham(self.matrix, jnp.zeros_like(self.matrix[0]))
 
     def envelope(self) -> Any:
@@ -58,7 +61,13 @@ class Bingham(RejectionDensity):
 
 @pytree
 class BinghamVonMisesFisher(RejectionDensity):
-    """exp(x' matrix x + vector'x) on the unit sphere, with respect to its surface measure, unnormalised."""
+    """The Bingham-von Mises-Fisher distribution exp(x' matrix x + vector'x) on the unit sphere.
+
+    Unnormalised, with respect to the surface measure.
+
+    matrix: A, symmetric
+    vector: c
+    """
 
     matrix: Array
     vector: Array
@@ -67,7 +76,7 @@ class BinghamVonMisesFisher(RejectionDensity):
         return jnp.sum(x * (x @ self.matrix), axis=-1) + x @ self.vector
 
     def log_constant(self) -> Array:
-        """log of the integral of exp(logdensity) over the sphere."""
+        """Return the log of the integral of exp(logdensity) over the sphere."""
         return special.log_fisher_bingham(self.matrix, self.vector)
 
     def envelope(self) -> Any:
@@ -88,7 +97,7 @@ class BinghamVonMisesFisher(RejectionDensity):
 
 
 def best_scale(gaps: Array) -> Array:
-    """b with sum 1 / (b + 2 gaps) = 1, by Newton from the left, where the convex sum makes it monotone."""
+    """Return b with sum 1 / (b + 2 gaps) = 1, by Newton's method from the left, monotone since the sum is convex."""
 
     def body(_: Any, b: Array) -> Array:
         inverse = 1 / (b + 2 * gaps)
@@ -98,35 +107,35 @@ def best_scale(gaps: Array) -> Array:
 
 
 def angular_central_gaussian(key: Array, precision: Array, count: int) -> Array:
-    """Normalised normal vectors with a diagonal precision."""
+    """Draw normal vectors with a diagonal precision, normalised to length one."""
     z = jax.random.normal(key, (count, precision.size), precision.dtype) / jnp.sqrt(precision)[None, :]
     return z / jnp.sqrt(jnp.sum(z**2, axis=-1, keepdims=True))
 
 
 def log_accept_quadratic(u: Array, b: Array, q: int) -> Array:
-    """(q/2) [log(1 + R) - R] with R = (b + 2 u) / q - 1."""
+    """Return the log acceptance probability (q/2) [log(1 + R) - R] with R = (b + 2 u) / q - 1."""
     excess = (b - q + 2 * u) / q
     return (jnp.log1p(excess) - excess) * (q / 2)
 
 
 def log_envelope_mass(gaps: Array) -> Array:
-    """log of the integral of the bound of exp(-u), relative to the uniform law, at the best b."""
+    """Return the log of the integral of the bound of exp(-u), relative to the uniform law, at the best b."""
     b, q = best_scale(gaps), gaps.size
     return (b - q + q * jnp.log(q / b) - jnp.sum(jnp.log1p(2 * gaps / b))) / 2
 
 
 def log_cosh(y: Array) -> Array:
-    """log cosh(y) without overflow."""
+    """Return log cosh(y) without overflow."""
     return jnp.abs(y) + jnp.log1p(jnp.expm1(-2 * jnp.abs(y)) / 2)
 
 
 def tangent_slope(kappa: Array, t: Array) -> Array:
-    """The slope in w = t^2 of log cosh(kappa sqrt(w))."""
+    """Return the slope of log cosh(kappa sqrt(w)) in w, at w = t^2."""
     return kappa * jnp.tanh(kappa * t) / (2 * t)
 
 
 def _best_tangent(matrix: Array, mean: Array, kappa: Array) -> Array:
-    """The tangent point, from a coarse and then a fine grid, with the smallest envelope."""
+    """Return the tangent point with the smallest envelope, from a coarse grid and then a fine one."""
 
     def log_mass(t: Array) -> Array:
         slope = tangent_slope(kappa, t)

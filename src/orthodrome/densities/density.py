@@ -5,9 +5,9 @@ is what the manifolds use. `logdensity` takes points along the last axes and giv
 constant is not known in closed form the docstring says "unnormalised".
 
 Laws without a direct generator are drawn by rejection: with an envelope g and a bound f <= M g, propose from g and
-accept with probability f / (M g). How good the envelope is depends on the parameters; `acceptance_rate` tells, and
-`sample` refuses below 1e-4 rather than spin. Inside compiled code, where nothing can be refused, the draws that would
-have taken too long are NaN.
+accept with probability f / (M g). How good the envelope is depends on the parameters; `acceptance_rate` estimates it,
+and `sample` raises below 1e-4 instead of looping for hours. Compiled code cannot raise: there the draws that would have
+taken too long are NaN.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ class Density(abc.ABC):
 
     @abc.abstractmethod
     def logdensity(self, x: Array) -> Array:
-        """The log density at each point, with respect to the measure the class names."""
+        """Return the log density at each point, with respect to the measure that the class names."""
 
     @abc.abstractmethod
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
-        """Exact independent draws; `shape` comes before the axes of one draw."""
+        """Draw exactly and independently; `shape` comes before the axes of one draw."""
 
 
 class RejectionDensity(Density):
-    """A density drawn by rejection."""
+    """A density that is drawn by rejection sampling."""
 
     @abc.abstractmethod
     def envelope(self) -> Any:
-        """What the proposals need and is worth computing once (a tree of arrays)."""
+        """Return what all proposals share and is computed once, as a tree of arrays."""
 
     @abc.abstractmethod
     def propose(self, envelope: Any, key: Array, count: int) -> tuple[Array, Array]:
-        """`count` proposals and the logs of their acceptance probabilities."""
+        """Return `count` proposals and the logs of their acceptance probabilities."""
 
     def remedy(self) -> str:
-        """What to do when the envelope is too far from this law."""
+        """Return what to do when the envelope accepts too few proposals."""
         return "use a Markov chain: sample(GeodesicNUTS(FullGradient(Target(manifold, density.logdensity))), ...)"
 
     def acceptance_rate(self, key: Array, num_proposals: int = 4096) -> Array:
-        """An unbiased estimate of the probability that a proposal is accepted."""
+        """Return an unbiased estimate of the acceptance rate of the rejection sampler."""
         return _rate(self, key, num_proposals)
 
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
@@ -84,10 +84,10 @@ def _draw(density: RejectionDensity, key: Array, shape: tuple[int, ...], least: 
 
 
 def traced(tree: Any) -> bool:
-    """Whether this runs inside a transformation, where values cannot be looked at."""
+    """Return whether this runs inside a JAX transformation, where values are not known."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
 
 
 def spread(parameter: Array, shape: tuple[int, ...]) -> Array:
-    """A parameter repeated over leading axes: one copy for each independent draw."""
+    """Repeat a parameter over new leading axes, one copy for each independent draw."""
     return jnp.broadcast_to(parameter, (*shape, *parameter.shape))

@@ -17,9 +17,11 @@ from orthodrome.densities.density import Density, spread
 
 @pytree
 class Dirichlet(Density):
-    """Probability vectors along the last axis; leading axes of the concentration are independent laws.
+    """The Dirichlet distribution of probability vectors along the last axis.
 
-    Density with respect to Lebesgue measure in all coordinates but one (the flat measure of the simplex), normalised.
+    Normalised, with respect to Lebesgue measure in all coordinates but one (the flat measure of the simplex).
+
+    concentration: positive numbers along the last axis; leading axes are independent distributions
     """
 
     concentration: Array
@@ -28,7 +30,7 @@ class Dirichlet(Density):
         return jnp.sum(xlogy(self._like(p) - 1, p), axis=-1) + jnp.broadcast_to(self.log_normaliser(), p.shape[:-1])
 
     def logdensity_from_log(self, log_p: Array) -> Array:
-        """`logdensity` at exp(log_p), where p itself may underflow."""
+        """Return `logdensity` at exp(log_p), where p itself may underflow."""
         constant = jnp.broadcast_to(self.log_normaliser(), log_p.shape[:-1])
         return jnp.sum((self._like(log_p) - 1) * log_p, axis=-1) + constant
 
@@ -36,16 +38,16 @@ class Dirichlet(Density):
         return jnp.exp(self.sample_log(key, shape))
 
     def sample_log(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
-        """The logs of exact draws, always finite."""
+        """Draw the logs of exact draws, which are always finite."""
         log_g = random.log_gamma(key, spread(self.concentration, shape))
         return log_g - logsumexp(log_g, axis=-1, keepdims=True)
 
     def log_normaliser(self) -> Array:
-        """log Gamma(sum a) - sum log Gamma(a)."""
+        """Return log Gamma(sum a) - sum log Gamma(a), a being the concentration."""
         return gammaln(jnp.sum(self.concentration, axis=-1)) - jnp.sum(gammaln(self.concentration), axis=-1)
 
     def mean(self) -> Array:
-        """E[p]."""
+        """Return the mean E[p]."""
         return self.concentration / jnp.sum(self.concentration, axis=-1, keepdims=True)
 
     def _like(self, p: Array) -> Array:

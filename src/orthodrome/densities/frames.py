@@ -36,9 +36,13 @@ from orthodrome.errors import Unsupported
 
 @pytree
 class MatrixVonMisesFisher(RejectionDensity):
-    """exp(tr parameter'X) on n x p matrices with orthonormal columns; p = n is the orthogonal group, both determinants.
+    """The matrix von Mises-Fisher distribution exp(tr parameter'X) on n x p matrices with orthonormal columns.
 
-    With respect to the surface (Hausdorff, hence also Haar) measure, unnormalised.
+    For p = n it is on the orthogonal group, with both determinants. Unnormalised, with respect to the surface
+    (Hausdorff,
+    hence also Haar) measure.
+
+    parameter: F (n x p)
     """
 
     parameter: Array
@@ -67,9 +71,11 @@ class MatrixVonMisesFisher(RejectionDensity):
 
 @pytree
 class RotationVonMisesFisher(RejectionDensity):
-    """exp(tr parameter'R) on rotations (n x n, determinant 1).
+    """The matrix von Mises-Fisher distribution exp(tr parameter'R) on n x n rotations (determinant 1).
 
-    With respect to the surface (Hausdorff, hence also Haar) measure, unnormalised.
+    Unnormalised, with respect to the surface (Hausdorff, hence also Haar) measure.
+
+    parameter: F (n x n)
     """
 
     parameter: Array
@@ -107,8 +113,13 @@ class RotationVonMisesFisher(RejectionDensity):
 def _propose_column(
     key: Array, frame: Array, direction: Array, strength: Array, dimension: Array
 ) -> tuple[Array, Array]:
-    """A von Mises-Fisher draw in the complement of the frame (columns still zero do not count), of the given dimension,
-    and the log of its constant over the largest one."""
+    """Draw a von Mises-Fisher column in the orthogonal complement of a frame, and return L_j(d_j |P_j u_j|) - L_j(d_j)
+    with it.
+
+    frame: the columns so far, zeros for those to come
+    direction, strength: u_j and d_j
+    dimension: n_j, of the complement
+    """
     radial, normals = jax.random.split(key)
     count, n, _ = frame.shape
     covered = jnp.sum(jnp.einsum("cnk,n->ck", frame, direction) ** 2, axis=-1)
@@ -126,7 +137,7 @@ def _propose_column(
 
 
 def quaternion_form(f: Array) -> Array:
-    """K with tr F'R(q) = q'Kq, q = (w, x, y, z)."""
+    """Return the matrix K with tr F'R(q) = q'Kq for unit quaternions q = (w, x, y, z)."""
     (a, b, c), (d, e, g), (h, i, j) = f
     return jnp.array(
         [
@@ -139,7 +150,7 @@ def quaternion_form(f: Array) -> Array:
 
 
 def rotation_from_quaternion(q: Array) -> Array:
-    """The rotation matrices of unit quaternions (w, x, y, z)."""
+    """Return the rotation matrices of unit quaternions (w, x, y, z)."""
     w, x, y, z = jnp.moveaxis(q, -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],

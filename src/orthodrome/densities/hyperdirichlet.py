@@ -10,8 +10,8 @@ bounded by the weighted geometric mean: sum_i p_i >= prod_i (p_i / w_i)^(w_i) fo
 
     (sum_{i in s} p_i)^(-g) <= prod_{i in s} (p_i / w_i)^(-g w_i),   w proportional to a over s,
 
-which lowers the concentrations of the proposal by g w_i; they must stay positive. With many comparisons the rate is
-too small and the law is refused: use a Markov chain then.
+which lowers the concentrations of the proposal by g w_i; they must stay positive. With many comparisons the acceptance
+rate is too small and `sample` raises: use a Markov chain then.
 """
 
 from __future__ import annotations
@@ -31,9 +31,13 @@ from orthodrome.errors import BadInput
 
 @pytree
 class HyperDirichlet(RejectionDensity):
-    """Probability vectors p; `sets` is a tuple of tuples of indices, `powers` has one number for each set.
+    """The hyperdirichlet distribution of probability vectors.
 
-    Density with respect to Lebesgue measure in all coordinates but one (the flat measure of the simplex), unnormalised.
+    Unnormalised, with respect to Lebesgue measure in all coordinates but one (the flat measure of the simplex).
+
+    concentration: a, of the Dirichlet factor
+    powers: g, one number for each set
+    sets: tuples of indices, the subsets s
     """
 
     concentration: Array
@@ -44,7 +48,7 @@ class HyperDirichlet(RejectionDensity):
         return self.logdensity_from_log(jnp.log(p))
 
     def logdensity_from_log(self, log_p: Array) -> Array:
-        """`logdensity` at exp(log_p), where p itself may underflow."""
+        """Return `logdensity` at exp(log_p), where p itself may underflow."""
         return Dirichlet(self.concentration).logdensity_from_log(log_p) + self._log_sums(log_p) @ self.powers
 
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
@@ -53,7 +57,7 @@ class HyperDirichlet(RejectionDensity):
         return super().sample(key, shape)
 
     def envelope(self) -> Any:
-        """The concentrations of the proposal and the log of the bound of f / g."""
+        """Return the concentrations of the proposal g and the log of the bound of f / g."""
         self._check_sets()
         lowered, log_bound = self.concentration, jnp.zeros((), self.concentration.dtype)
         for members, power in self._unpaired():
@@ -75,9 +79,9 @@ class HyperDirichlet(RejectionDensity):
         return jnp.stack([logsumexp(log_p[..., jnp.array(s)], axis=-1) for s in self.sets], axis=-1)
 
     def _check_sets(self) -> None:
-        """Refuse sets that cannot be meant; they are static, so compiled code can refuse them too.
+        """Raise if the sets are invalid; they are static, so compiled code can raise too.
 
-        (An array of JAX's takes an index out of range for the last one, and says nothing.)
+        (Indexing a JAX array out of range silently takes the last element.)
         """
         n = self.concentration.shape[-1]
         if len(self.sets) != self.powers.shape[-1]:
@@ -92,7 +96,7 @@ class HyperDirichlet(RejectionDensity):
                 )
 
     def _unpaired(self) -> list[tuple[tuple[int, ...], Array]]:
-        """(set, g) for the part of each negative power -g that no positive power of a subset makes up for."""
+        """Return (set, g) for the part of each negative power -g that no positive power of a subset compensates."""
         spare = [jnp.maximum(g, 0) for g in self.powers]
         rest = []
         for i, members in enumerate(self.sets):
@@ -107,5 +111,5 @@ class HyperDirichlet(RejectionDensity):
 
 @jax.jit
 def _lowest(law: HyperDirichlet) -> Array:
-    """The smallest concentration of the proposal."""
+    """Return the smallest concentration of the proposal."""
     return jnp.min(law.envelope()[0])

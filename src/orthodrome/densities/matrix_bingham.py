@@ -28,9 +28,12 @@ from orthodrome.densities.density import RejectionDensity
 
 @pytree
 class MatrixBingham(RejectionDensity):
-    """exp(tr right X' left X) on n x p matrices with orthonormal columns; left (A: n x n), right (B: p x p) symmetric.
+    """The matrix Bingham distribution exp(tr right X' left X) on n x p matrices with orthonormal columns.
 
-    With respect to the surface (Hausdorff, hence also Haar) measure, unnormalised.
+    Unnormalised, with respect to the surface (Hausdorff, hence also Haar) measure.
+
+    left: A (n x n), symmetric
+    right: B (p x p), symmetric
     """
 
     left: Array
@@ -62,11 +65,11 @@ class MatrixBingham(RejectionDensity):
 
 
 def _largest(c: Array, a: Array) -> Array:
-    """max tr C X'AX over frames, from the eigenvalues of both."""
+    """Return the maximum of tr C X'AX over frames X, from the eigenvalues of C and A."""
     padded = jnp.concatenate([c, jnp.zeros((a.size - c.size,), c.dtype)])
     return jnp.sum(jnp.sort(padded) * jnp.sort(a))
 
 
 def _log_mass(a: Array) -> Array:
-    """log of the envelope's integral for one column of exp(x'Ax), relative to the uniform law."""
+    """Return the log of the envelope's integral for one column of exp(x'Ax), relative to the uniform law."""
     return jnp.max(a) + log_envelope_mass(jnp.max(a) - a)

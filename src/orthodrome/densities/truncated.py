@@ -35,10 +35,11 @@ from orthodrome.densities.uniform import UniformBall
 
 
 class Interval(NamedTuple):
-    """Normal laws within intervals: the parameters, and the ends in standard units.
+    """Normal distributions restricted to intervals: the parameters, and the ends in standard units.
 
-    near: of an interval on one side, the way from the mean to the nearer end; flip: that end is the upper one
-    inside: whether the mean is inside
+    near: the distance from the mean to the nearer end, for an interval on one side of the mean
+    flip: whether that end is the upper one
+    inside: whether the mean is inside the interval
     """
 
     mean: Array
@@ -51,7 +52,7 @@ class Interval(NamedTuple):
 
 
 def interval(mean: Array, scale: Array, lower: Array, upper: Array) -> Interval:
-    """Return the intervals with the parts that follow from their ends."""
+    """Return an `Interval` with the fields that follow from its ends."""
     flip, inside = upper <= mean, (lower < mean) & (mean < upper)
     near = jnp.where(inside, 0, jnp.where(flip, mean - upper, lower - mean) / scale)
     return Interval(mean, scale, lower, upper, near.astype(mean.dtype), flip, inside)
@@ -59,9 +60,12 @@ def interval(mean: Array, scale: Array, lower: Array, upper: Array) -> Interval:
 
 @pytree
 class TruncatedNormal(Density):
-    """Independent normals, each within [lower, upper] (which may be infinite): a box, element by element.
+    """Independent normal variables, each restricted to [lower, upper]: a box, element by element.
 
-    One number per element; `logdensity` is per element too, with respect to Lebesgue measure, normalised, -inf outside.
+    `logdensity` is per element too: normalised, with respect to Lebesgue measure, -inf outside.
+
+    mean, scale: mean and standard deviation before truncation
+    lower, upper: the ends, which may be infinite
     """
 
     mean: Array
@@ -91,9 +95,13 @@ class TruncatedNormal(Density):
 
 @pytree
 class HalfspaceTruncatedNormal(Density):
-    """A normal vector with covariance scale^2 I where normal'x >= offset (`normal` a unit vector).
+    """A normal vector with covariance scale^2 I restricted to the half-space normal'x >= offset.
 
-    Density with respect to Lebesgue measure, normalised, -inf outside.
+    Normalised, with respect to Lebesgue measure, -inf outside.
+
+    mean, scale: mean vector and standard deviation before truncation
+    normal: a unit vector
+    offset: one number
     """
 
     mean: Array
@@ -107,7 +115,7 @@ class HalfspaceTruncatedNormal(Density):
         across = z - (z @ self.normal)[..., None] * jnp.broadcast_to(self.normal, x.shape)
         away = (x @ self.normal - jnp.asarray(self.offset, x.dtype)) / scale
         constant = self.mean.size * (math.log(2 * math.pi) / 2 + jnp.log(scale))
-        # beyond the mean from the plane, where both squares are large: phi(bound + away) / Q(bound)
+        # with the mean outside both squares are large, so phi(bound + away) / Q(bound) is computed at once
         far = -away * (jnp.maximum(bound, 0) + away / 2) - special.log_mills(jnp.maximum(bound, 0))
         near = -((away + bound) ** 2) / 2 - special.log_normal_cdf(-bound)
         along = jnp.where(bound > 0, far + math.log(2 * math.pi) / 2, near)
@@ -119,7 +127,7 @@ class HalfspaceTruncatedNormal(Density):
         scale, bound, offset = self._scale(), self._bound(), jnp.asarray(self.offset, self.mean.dtype)
         law = interval(self.mean @ self.normal, scale, offset, jnp.full_like(offset, jnp.inf))
         d = draw_offset(along, jax.tree.map(lambda v: spread(v, shape), law))
-        # of a mean outside, its nearest point on the plane
+        # the mean, or its nearest point on the plane if it is outside
         base = self.mean + jnp.where(bound > 0, bound * scale, 0) * self.normal
         normal = spread(self.normal, shape)
         across = z - (z @ self.normal)[..., None] * normal  # taken first, so that d keeps its digits
@@ -134,9 +142,12 @@ class HalfspaceTruncatedNormal(Density):
 
 @pytree
 class BallTruncatedNormal(RejectionDensity):
-    """A normal vector with covariance scale^2 I within the ball |x| <= radius.
+    """A normal vector with covariance scale^2 I restricted to the ball |x| <= radius.
 
-    Density with respect to Lebesgue measure, unnormalised, -inf outside.
+    Unnormalised, with respect to Lebesgue measure, -inf outside.
+
+    mean, scale: mean vector and standard deviation before truncation
+    radius: of the ball about the origin
     """
 
     mean: Array
@@ -148,7 +159,8 @@ class BallTruncatedNormal(RejectionDensity):
         return jnp.where(inside, self._log_normal(x), -jnp.inf)
 
     def envelope(self) -> Any:
-        """Whether the uniform law has less mass to spare than the normal: bound x volume against the whole mass."""
+        """Return whether the uniform envelope accepts more than the normal one (bound x volume against the whole mass),
+        and the log of its bound."""
         n, dtype = self.mean.size, self.mean.dtype
         radius, scale = jnp.asarray(self.radius, dtype), jnp.asarray(self.scale, dtype)
         size = jnp.sqrt(jnp.sum(self.mean**2))
@@ -181,7 +193,7 @@ def truncated_standard_normal(key: Array, lower: Array, upper: Array) -> Array:
 
 @jax.jit
 def draw_offset(key: Array, i: Interval) -> Array:
-    """Draw, in standard units, the way from the nearer end, or from a mean that is inside (then with its sign)."""
+    """Draw the signed distance from the mean if it is inside, otherwise that from the nearer end, in standard units."""
     u = random.positive_uniform(key, i.near.shape, i.near.dtype)
     # 1 - Q(near + d) / Q(near) is uniform up to the far end
     drop = -jnp.log1p((1 - u) * jnp.expm1(-_log_tail_fall(i.near, (i.upper - i.lower) / i.scale)))
@@ -199,7 +211,8 @@ def _draw_about_mean(u: Array, a: Array, b: Array) -> Array:
 
 
 def log_mass(i: Interval) -> Array:
-    """Return the log of the integral of exp(-z^2 / 2) over each interval, relative to its nearer end if it has one."""
+    """Return the log of the integral of exp(-z^2 / 2) over each interval, relative to its nearer end if the mean is
+    outside."""
     a, b = ((end - i.mean) / i.scale for end in (i.lower, i.upper))
     a, b = jnp.minimum(a, 0), jnp.maximum(b, 0)
     outside = jnp.exp(special.log_normal_cdf(a)) + jnp.exp(special.log_normal_cdf(-b))
@@ -231,14 +244,14 @@ def _log_tail_fall(a: Array, d: Array) -> Array:
 
 
 def _mass(a: Array, d: Array) -> Array:
-    """Return int_0^d exp(-a t - t^2 / 2) dt where the exponent stays below 1: eight points give all digits."""
+    """Return int_0^d exp(-a t - t^2 / 2) dt where the exponent stays below 1: eight Gauss points give all digits."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     t = [d * ((1 + node) / 2) for node in nodes.tolist()]
     return d * sum(w / 2 * jnp.exp(-s * (a + s / 2)) for s, w in zip(t, weights.tolist(), strict=True))
 
 
 def _solve_tail(a: Array, drop: Array) -> Array:
-    """Return d >= 0 with log Q(a) - log Q(a + d) = drop, by Newton from the right."""
+    """Return d >= 0 with log Q(a) - log Q(a + d) = drop, by Newton's method from the right."""
     step = jnp.minimum(drop / special.normal_hazard(-a), 2 * drop / (a + jnp.sqrt(a * a + 2 * drop)))
 
     def body(_: Any, d: Array) -> Array:

@@ -1,8 +1,8 @@
-"""Uniform laws on spheres, frames, rotations, the simplex and the ball: normalised by the volumes.
+"""Uniform distributions on spheres, frames, rotations, the simplex and the ball, normalised by their volumes.
 
 The surface measure of the frames is that of the embedding in the n x p matrices: 2^(p(p-1)/4) times the product of
-the areas of the spheres that the columns run over one after the other: a turn of two columns into one another moves
-both, so it is longer by a factor sqrt(2).
+the areas of the spheres that the columns run over one after the other. The power of 2 is there because a rotation of
+two columns into one another moves both, so it is longer by a factor sqrt(2).
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ def _constant(value: Any, x: Array, point_ndim: int) -> Array:
 
 @pytree
 class UniformSphere(Density):
-    """Unit vectors in R^dimension; density with respect to the surface measure."""
+    """The uniform distribution of unit vectors in R^dimension; density with respect to the surface measure.
+
+    dimension: of the space around the sphere
+    dtype: of the draws
+    """
 
     dimension: int = static()
     dtype: Any = static(default=float)
@@ -41,7 +45,13 @@ class UniformSphere(Density):
 
 @pytree
 class UniformStiefel(Density):
-    """Haar-uniform n x p matrices with orthonormal columns; density with respect to the surface measure."""
+    """The uniform (Haar) distribution of n x p matrices with orthonormal columns.
+
+    Density with respect to the surface measure.
+
+    n, p: the numbers of rows and of columns
+    dtype: of the draws
+    """
 
     n: int = static()
     p: int = static()
@@ -57,7 +67,11 @@ class UniformStiefel(Density):
 
 @pytree
 class UniformRotation(Density):
-    """Haar-uniform n x n rotations (determinant 1); density with respect to the surface measure."""
+    """The uniform (Haar) distribution of n x n rotations (determinant 1); density with respect to the surface measure.
+
+    n: the number of rows and columns
+    dtype: of the draws
+    """
 
     n: int = static()
     dtype: Any = static(default=float)
@@ -72,7 +86,13 @@ class UniformRotation(Density):
 
 @pytree
 class UniformSimplex(Density):
-    """Probability vectors; density with respect to Lebesgue measure in all coordinates but one."""
+    """The uniform distribution of probability vectors.
+
+    Density with respect to Lebesgue measure in all coordinates but one.
+
+    dimension: the number of weights
+    dtype: of the draws
+    """
 
     dimension: int = static()
     dtype: Any = static(default=float)
@@ -86,7 +106,12 @@ class UniformSimplex(Density):
 
 @pytree
 class UniformBall(Density):
-    """Points of the ball of a radius about the origin; density with respect to Lebesgue measure, -inf outside."""
+    """The uniform distribution in a ball about the origin; density with respect to Lebesgue measure, -inf outside.
+
+    dimension: of the space
+    radius: of the ball
+    dtype: of the draws
+    """
 
     dimension: int = static()
     radius: Any = 1.0

@@ -23,9 +23,12 @@ from orthodrome.densities.density import Density, spread
 
 @pytree
 class VonMisesFisher(Density):
-    """Unit vectors about a mean, in any dimension >= 2, at any concentration >= 0; leading axes are several laws.
+    """The von Mises-Fisher distribution of unit vectors, in any dimension >= 2.
 
-    Density with respect to the surface measure of the sphere, normalised.
+    Normalised, with respect to the surface measure of the sphere.
+
+    mean: unit vectors along the last axis; leading axes are independent distributions
+    concentration: kappa >= 0, one number or one for each mean
     """
 
     mean: Array
@@ -41,12 +44,12 @@ class VonMisesFisher(Density):
         return random.von_mises_fisher(key, spread(self.mean, shape), spread(kappa, shape))
 
     def log_normaliser(self) -> Array:
-        """The log density at the mean."""
+        """Return the log density at the mean."""
         d = self.mean.shape[-1]
         return -special.log_sphere_mgf_scaled(d / 2 - 1, self._kappa()) - special.log_sphere_area(d, self.mean.dtype)
 
     def mean_resultant(self) -> Array:
-        """A_d(kappa), the length of E[x]."""
+        """Return the mean resultant length A_d(kappa) = |E[x]|."""
         return special.bessel_ratio(self.mean.shape[-1] / 2 - 1, self._kappa())
 
     def _kappa(self) -> Array:

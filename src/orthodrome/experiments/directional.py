@@ -30,10 +30,11 @@ DATA = "directional/*.csv (PmagPy's McMurdo sites; Fisher 1993 from the R packag
 PUBLISHED = {"n": (16.3, -80.8, 26.0), "r": (186.8, 77.7, 27.2)}
 """Declination, inclination and precision of the normal and of the reversed sites."""
 LEVELS = (0.025, 0.975)
+"""The quantiles of the central 95 per cent interval."""
 
 
 def run(context: Context) -> list[Claim]:
-    """All fits, their pictures, the numbers and the claims."""
+    """Fit all data sets, write the figures and tables, and return the claims."""
     folder = Path(context.data or ".") / "directional"
     if not folder.exists():
         raise BadInput(f"{folder} is not there; {NAME} needs {DATA}")
@@ -54,19 +55,19 @@ def run(context: Context) -> list[Claim]:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
+    """Return the rows of a CSV file."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def vectors(sites: list[dict[str, str]], polarity: str) -> Reals:
-    """Unit vectors (north, east, down)."""
+    """Return unit vectors (north, east, down) of the sites of one polarity."""
     chosen = [site for site in sites if site["polarity"] == polarity]
     return np.array([[float(site[name]) for name in ("x_north", "y_east", "z_down")] for site in chosen])
 
 
 def fit(context: Context, law: str, data: Reals, stem: str) -> Directional:
-    """A fit and its picture."""
+    """Fit a model, save its figure, and return it."""
     warmup, draws = context.pick(quick=(300, 300), paper=(1000, 4000))
     model = Directional(
         law, num_warmup=warmup, num_draws=draws, random_state=context.seed, progress=context.progress
@@ -76,23 +77,23 @@ def fit(context: Context, law: str, data: Reals, stem: str) -> Directional:
 
 
 def interval(model: Directional, name: str) -> Reals:
-    """The central 95 per cent of a variable's draws."""
+    """Return the central 95 per cent interval of a variable's draws."""
     return np.quantile(np.asarray(model.draws_["posterior"][name], float), LEVELS, axis=(0, 1))
 
 
 def angle_between(x: Reals, y: Reals) -> Reals:
-    """In degrees."""
+    """Return the angle between two unit vectors in degrees."""
     return np.degrees(np.arccos(np.clip(np.sum(x * y, axis=-1), -1, 1)))
 
 
 def direction(declination: float, inclination: float) -> Reals:
-    """(north, east, down) of angles in degrees."""
+    """Return the unit vector (north, east, down) of a declination and an inclination in degrees."""
     d, i = np.radians([declination, inclination])
     return np.array([np.cos(i) * np.cos(d), np.cos(i) * np.sin(d), np.sin(i)])
 
 
 def polarity_claims(model: Directional, polarity: str) -> list[Claim]:
-    """The mean direction and the precision of the sites of one polarity."""
+    """Return the claims on mean direction and precision of the sites of one polarity."""
     declination, inclination, precision = PUBLISHED[polarity]
     off = float(angle_between(model.estimate_["mean"], direction(declination, inclination)))
     low, high = (float(edge) for edge in interval(model, "concentration"))
@@ -111,7 +112,7 @@ def polarity_claims(model: Directional, polarity: str) -> list[Claim]:
 
 
 def mixture_claims(model: Directional, sizes: list[int]) -> list[Claim]:
-    """Two components that are the two polarities."""
+    """Return the claims that the two components of the mixture are the two polarities."""
     known = np.stack([direction(*PUBLISHED[p][:2]) for p in ("n", "r")])
     off = angle_between(model.estimate_["mean"], known)
     low, high = interval(model, "weight")
@@ -132,7 +133,8 @@ def mixture_claims(model: Directional, sizes: list[int]) -> list[Claim]:
 
 
 def clock_claims(context: Context, folder: Path, rows: list[dict[str, Any]]) -> list[Claim]:
-    """Arrivals around the clock, and axes of feldspar laths, beside their maximum-likelihood estimates."""
+    """Return the claims on the arrivals around the clock and the axes of feldspar laths, beside their
+    maximum-likelihood estimates."""
     arrivals = np.array([float(row["angle_rad"]) for row in read(folder / "circle_fisherB1_icu_arrivals.csv")])
     laths = np.radians([float(row["axis_deg"]) for row in read(folder / "circle_axial_fisherB2_feldspar.csv")])
     clock = fit(context, "von-mises-fisher", arrivals, "arrivals")
@@ -155,7 +157,7 @@ def clock_claims(context: Context, folder: Path, rows: list[dict[str, Any]]) -> 
 
 
 def concentration_by_likelihood(angles: Reals) -> float:
-    """kappa with I_1(kappa) / I_0(kappa) = mean resultant length."""
+    """Return the kappa with I_1(kappa) / I_0(kappa) = mean resultant length, the maximum-likelihood estimate."""
     from scipy.optimize import brentq
     from scipy.special import ive
 
@@ -164,7 +166,8 @@ def concentration_by_likelihood(angles: Reals) -> float:
 
 
 def torus_claims(context: Context, folder: Path, rows: list[dict[str, Any]]) -> list[Claim]:
-    """Dihedral angles by both models, on even rows, judged on odd ones; and the runs are sound."""
+    """Return the claims on dihedral angles: both models fitted to even rows, judged on odd ones, and the runs
+    diagnosed."""
     table_rows = read(folder / "torus_protein_8tim_dihedrals.csv")
     angles = np.array([[float(row["phi"]), float(row["psi"])] for row in table_rows])
     scores, rhats = {}, {}
@@ -180,7 +183,7 @@ def torus_claims(context: Context, folder: Path, rows: list[dict[str, Any]]) -> 
 
 
 def table(name: str, model: Directional) -> list[dict[str, Any]]:
-    """Posterior means with their central 95 per cent, number by number."""
+    """Return the posterior means with their central 95 per cent intervals, one row per number."""
     found = []
     for variable, mean in model.estimate_.items():
         low, high = interval(model, variable)

@@ -6,9 +6,9 @@ for c1 = 0, 40, 80. For |c1| < 80 the modes are at x1 = c1/80, x5 = +-sqrt(1 - (
 (over x4) is 10 nats at c1 = 0 and 6.7 at c1 = 40. The paper shows 200 draws with steps of 0.01, 20 to a trajectory, and
 says that the sampler has difficulty moving between the modes when there are two. Here that is a number: how often x5
 changes its sign in 200 draws, where independent draws would do so 100 times. The paper gives no moments; those of the
-sampler are compared with quadrature (`bvmf_law`). The self-tuned sampler runs beside it: it moves faster within a mode,
-but no tuning of a local sampler crosses 10 nats. Fig. 5, with tempering, is in `bvmf_tempering`; what the section says
-of Hoff's sampler in `bvmf_hoff`.
+sampler are compared with quadrature (`support.bvmf.law`). The self-tuned sampler runs beside it: it moves faster within
+a mode, but no tuning of a local sampler crosses 10 nats. Fig. 5, with tempering, is in `support.bvmf.tempering`; what
+the section says about Hoff's sampler is in `support.bvmf.hoff`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STEP_SIZE, NUM_STEPS, TRACE_LENGTH = 0.01, 20, 200
 FEW, MANY = 5.0, 20.0
 """Sign changes of x5 per 200 draws that count as having difficulty, and as having none."""
 TOLERANCE = 4.0
-"""In standard errors: one moment in 16,000 would be off by more if all is right."""
+"""In standard errors: if all is right, one moment in 16,000 is off by more."""
 
 
 class Case(NamedTuple):
@@ -55,18 +55,18 @@ class Case(NamedTuple):
 
 
 def logdensity(x: Array, law: dict[str, Array]) -> Array:
-    """c'x + x'Ax for a diagonal A."""
+    """Return c'x + x'Ax for a diagonal A."""
     return jnp.sum(law["c"] * x) + jnp.sum(law["a"] * x * x)
 
 
 def target(c1: float, times: float = 1.0) -> Target:
-    """The law as the user of the package would write it; A and c so many times as large."""
+    """Return the law as a user of the package would write it, with A and c multiplied by `times`."""
     law = {"a": jnp.asarray(DIAGONAL, jnp.float32) * times, "c": jnp.asarray([c1 * times, 0, 0, 0, 0], jnp.float32)}
     return Target(Sphere(), logdensity, law)
 
 
 def run(context: Context) -> list[Claim]:
-    """All three laws; the figure, the numbers and the claims."""
+    """Sample all three laws, write the figures and tables, and return the claims."""
     cases = [draw(context, c1) for c1 in LINEAR]
     tempered = [draw_tempered(context, FullGradient(target(c)), mode(c), c, STEP_SIZE, NUM_STEPS) for c in LINEAR]
     every: list[Case | TemperedCase] = [*cases, *tempered]
@@ -85,7 +85,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def draw(context: Context, c1: float) -> Case:
-    """Both samplers, from a mode; the same seeds for each law."""
+    """Draw from a law with both samplers, from a mode; the same seeds for each law."""
     gradient, start = FullGradient(target(c1)), mode(c1)
     settings: dict[str, Any] = {"seed": context.seed, "num_chains": 4, "progress": context.progress}
     length = context.pick(quick=4_000, paper=40_000)
@@ -96,24 +96,24 @@ def draw(context: Context, c1: float) -> Case:
 
 
 def positions(draws: Any) -> Reals:
-    """(chain, draw, 5)."""
+    """Return the positions as an array (chain, draw, 5)."""
     return np.asarray(draws["posterior"]["x"].values, float)
 
 
 def mode(c1: float) -> Array:
-    """The mode with x5 > 0 (for c1 = 80 the two have met at x1 = 1)."""
+    """Return the mode with x5 > 0 (at c1 = 80 the two coincide at x1 = 1)."""
     x1 = c1 / 80
     return jnp.asarray([x1, 0, 0, 0, np.sqrt(1 - x1**2)], jnp.float32)
 
 
 def switches(x: Reals) -> float:
-    """Sign changes of x5 in 200 draws, averaged over all chains."""
+    """Return the number of sign changes of x5 in 200 draws, averaged over all chains."""
     up = x[..., 4] > 0
     return float(np.mean(up[:, 1:] != up[:, :-1]) * TRACE_LENGTH)
 
 
 def mixing_claims(case: Case) -> list[Claim]:
-    """The paper's sentence under Fig. 4, as numbers."""
+    """Return the claims that make the paper's sentence under Fig. 4 a number."""
     bimodal = case.c1 < 80
     says = "has difficulty moving between the modes" if bimodal else "one mode: no difficulty"
     claims = []
@@ -126,7 +126,7 @@ def mixing_claims(case: Case) -> list[Claim]:
 
 
 def moment_rows(case: Case | TemperedCase) -> list[dict[str, Any]]:
-    """Each moment by each sampler, with its standard error and the exact value.
+    """Return each moment by each sampler, with its standard error and the exact value.
 
     E x5 is left out: its sign is that of the mode a chain happens to be in. The others are the same in both modes.
     """
@@ -146,7 +146,7 @@ def moment_rows(case: Case | TemperedCase) -> list[dict[str, Any]]:
 
 
 def moment_claim(row: dict[str, Any]) -> Claim:
-    """A sampler's mean agrees with quadrature."""
+    """Return the claim that a sampler's mean agrees with quadrature."""
     label = f"{row['moment']}-{row['c1']:.0f}-{row['sampler']}"
     text = f"c1 = {row['c1']:.0f}, {row['sampler']}: E {row['moment']} agrees with quadrature"
     measured = {key: row[key] for key in ("mean", "mcse", "exact")}
@@ -154,7 +154,7 @@ def moment_claim(row: dict[str, Any]) -> Claim:
 
 
 def trace_rows(cases: list[Case]) -> list[dict[str, Any]]:
-    """The numbers behind the traces."""
+    """Return the table of the traces."""
     return [
         {"c1": case.c1, "draw": i, "x5_paper": case.fixed[0, i, 4], "x5_self_tuned": case.tuned[0, i, 4]}
         for case in cases
@@ -163,7 +163,8 @@ def trace_rows(cases: list[Case]) -> list[dict[str, Any]]:
 
 
 def figure(cases: list[Case]) -> Any:
-    """Contours of (x1, x5) with the first 200 draws on them; below, the traces of x5 by both samplers."""
+    """Return a figure of contours of (x1, x5) with the first 200 draws, and below them the traces of x5 by both
+    samplers."""
     shape = {"height_ratios": [2.2, 1, 1]}
     drawing, axes = new_figure(3, len(cases), size=(8.0, 6.4), gridspec_kw=shape)
     for column, case in enumerate(cases):
@@ -178,7 +179,7 @@ def figure(cases: list[Case]) -> Any:
 
 
 def contours(axes: Any, case: Case) -> None:
-    """Exact contours on the disc, 2 nats apart, and the draws of the paper's sampler."""
+    """Draw exact contours on the disc, 2 nats apart, and the draws of the paper's sampler."""
     radius, angle = np.meshgrid(np.linspace(0, 0.9995, 120), np.linspace(0, 2 * np.pi, 241))
     x1, x5 = radius * np.cos(angle), radius * np.sin(angle)
     height = log_marginal(case.c1, x1, x5)
@@ -191,7 +192,7 @@ def contours(axes: Any, case: Case) -> None:
 
 
 def trace(axes: Any, x5: Reals, color: str) -> None:
-    """One chain's x5."""
+    """Draw the x5 of one chain."""
     axes.plot(x5, color=color, linewidth=0.7)
     axes.axhline(0, color=GREY, linewidth=0.4)
     axes.set_ylim(-1.05, 1.05)

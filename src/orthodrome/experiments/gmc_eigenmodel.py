@@ -6,8 +6,8 @@ local mode with one eigenvalue near 0, 250 nats below the best. With tempering e
 paper, at exponents from 0.6 to 1 that space themselves in warm-up, with steps that grow as exponent^(-1/2): below about
 0.5 the law loses its order altogether (the frame has 804 dimensions, and the likelihood no longer pays for them), in
 between the eigenvalues leave 0 one after the other, and the log density of a rung has a spread of some twenty nats, so
-neighbours must be close. Hoff's Gibbs sampler runs beside them (`eigenmodel_gibbs_baseline`), and the speed of one
-trajectory is compared with a loop in NumPy in the same run.
+neighbours must be close. Hoff's Gibbs sampler runs beside them (`support.eigenmodel.gibbs_baseline`), and the speed of
+one trajectory is compared with a loop in NumPy in the same run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DATA = (
 
 STEPS = {"frame": 0.005, "eigenvalues": 0.1, "intercept": 0.001}
 WIDER = {"frame": 0.006, "eigenvalues": 0.6, "intercept": 0.004}
-"""For tempering, at exponent 1: the eigenvalues and the intercept have room for larger steps."""
+"""The steps for tempering at exponent 1: eigenvalues and intercept admit larger ones."""
 HOTTEST, RANK = 0.6, 3
 BEST, NEAR = (-113.0, 98.0, 142.0), 20.0
 LEAST = -2090.0
@@ -62,7 +62,7 @@ class Traces(NamedTuple):
 
 
 def run(context: Context) -> list[Claim]:
-    """Both samplers, the figure, the numbers and the claims."""
+    """Run both samplers, write the figure and tables, and return the claims."""
     path = Path(context.data or ".") / "protein_network" / "edges_270.csv"
     if not path.exists():
         raise BadInput(f"{path} is not there; {NAME} needs {DATA}")
@@ -77,7 +77,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def draw_single(context: Context, edges: Reals) -> Traces:
-    """The paper's sampler from random starts."""
+    """Draw single chains with the paper's sampler, from random starts."""
     seeds, length = context.pick(quick=(3, 60), paper=(10, 1000))
     sampler = GeodesicHMC(FullGradient(target(edges)), STEPS, num_steps=20)
     starts = random_starts(len(edges), RANK, seeds, context.seed, "float32")
@@ -85,7 +85,7 @@ def draw_single(context: Context, edges: Reals) -> Traces:
 
 
 def draw_tempered(context: Context, edges: Reals) -> Traces:
-    """Replicas from the same starts."""
+    """Draw with parallel tempering, from the same starts."""
     seeds, replicas, warmup, length = context.pick(quick=(2, 4, 10, 30), paper=(10, 20, 100, 300))
     exponents = np.geomspace(HOTTEST, 1, replicas)
     steps = {name: (step * exponents**-0.5).astype(np.float32) for name, step in WIDER.items()}
@@ -101,7 +101,7 @@ def _sample(context: Context, sampler: Any, starts: list[Any], length: int, warm
 
 
 def traces(tree: Any) -> Traces:
-    """What the figure and the claims look at, from the start on."""
+    """Return the traces that the figure and the claims need, warm-up included."""
     names = (("sample_stats", "lp"), ("posterior", "eigenvalues"), ("posterior", "intercept"))
     phases = ("warmup_", "") if "warmup_posterior" in tree else ("",)
     every = [[np.asarray(tree[phase + group][name], float) for phase in phases] for group, name in names]
@@ -109,7 +109,7 @@ def traces(tree: Any) -> Traces:
 
 
 def mode_claims(single: Traces, tempered: Traces) -> list[Claim]:
-    """Which mode is found, and how often."""
+    """Return the claims on which mode is found, and how often."""
     chain = int(np.argmax(tempered.lp[:, -1]))
     tail = slice(-max(1, tempered.lp.shape[1] // 5), None)
     level = float(tempered.lp[chain, tail].mean())
@@ -143,7 +143,7 @@ def mode_claims(single: Traces, tempered: Traces) -> list[Claim]:
 
 
 def chain_rows(kind: str, seen: Traces) -> list[dict[str, Any]]:
-    """Where every chain ended."""
+    """Return the table of where every chain ended."""
     return [
         {"sampler": kind, "chain": i, "lp": seen.lp[i, -1], "reached": bool(seen.reached[i])}
         | {f"eigenvalue_{k + 1}": value for k, value in enumerate(np.sort(seen.eigenvalues[i, -1]))}
@@ -152,7 +152,7 @@ def chain_rows(kind: str, seen: Traces) -> list[dict[str, Any]]:
 
 
 def figure(single: Traces, tempered: Traces) -> Any:
-    """Traces of the eigenvalues: the best and the worst single chain, and the tempered one that is best."""
+    """Return the traces of the eigenvalues of the best and the worst single chain, and of the best tempered one."""
     drawing, axes = new_figure(1, 2, size=(8.0, 3.2), sharey=True)
     best, worst = int(np.argmax(single.lp[:, -1])), int(np.argmin(single.lp[:, -1]))
     for chain, color, label in ((best, BLUE, "best single chain"), (worst, GREY, "worst single chain")):

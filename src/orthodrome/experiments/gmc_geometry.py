@@ -34,7 +34,7 @@ START, VELOCITY = (0.8, 0.0, 0.6), (0.3, 0.9, -0.4)
 
 
 def run(context: Context) -> list[Claim]:
-    """The figures and what they show."""
+    """Draw the three figures, and return the claims about them."""
     with jax.enable_x64(True):
         lines, path, laws = simplex_lines(), great_circle(), circle_laws()
         context.save_figure(figure1(lines), "figure1")
@@ -45,7 +45,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def simplex_lines(count: int = 9) -> list[tuple[Reals, Reals]]:
-    """Lines p_i = constant on the simplex, and their images on the sphere."""
+    """Return lines p_i = constant on the simplex, and their images on the sphere."""
     along = np.linspace(0, 1, 101)
     lines = []
     for i in range(3):
@@ -56,7 +56,7 @@ def simplex_lines(count: int = 9) -> list[tuple[Reals, Reals]]:
 
 
 def great_circle(steps: int = 200) -> Reals:
-    """A geodesic from START, once around."""
+    """Return a geodesic from START, once around."""
     x = jnp.asarray(START)
     v = Sphere().project(x, jnp.asarray(VELOCITY))
     v = v / jnp.sqrt(jnp.sum(v * v))
@@ -65,7 +65,8 @@ def great_circle(steps: int = 200) -> Reals:
 
 
 def circle_laws(count: int = 4001) -> dict[float, tuple[Reals, Reals]]:
-    """a -> angles in the positive quadrant, and the density there with respect to arc length (all of the mass)."""
+    """Return, for each a, angles in the positive quadrant and the density there with respect to arc length (all of
+    the mass)."""
     angle = (np.arange(count) + 0.5) / count * np.pi / 2
     x = jnp.asarray(np.stack([np.cos(angle), np.sin(angle)], axis=1))
 
@@ -78,7 +79,7 @@ def circle_laws(count: int = 4001) -> dict[float, tuple[Reals, Reals]]:
 
 
 def line_claims() -> list[Claim]:
-    """The image is on the sphere, and its metric is a quarter of Fisher-Rao's."""
+    """Return the claims that the image is on the sphere, and that its metric is a quarter of Fisher-Rao's."""
     p = jnp.asarray([0.2, 0.5, 0.3])
     on = float(jnp.abs(jnp.sum(Simplex().from_user(p) ** 2) - 1))
     stretch = np.asarray(jax.jacfwd(Simplex().from_user)(p)) ** 2
@@ -90,7 +91,8 @@ def line_claims() -> list[Claim]:
 
 
 def geodesic_claims(path: Reals) -> list[Claim]:
-    """A plane curve of constant speed that closes; and polar coordinates with the right metric."""
+    """Return the claims that the geodesic is a closed plane curve of constant speed, and that polar coordinates have
+    the right metric."""
     normal = np.cross(path[0], path[50])
     off = float(np.max(np.abs(path @ normal)))
     lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
@@ -109,7 +111,7 @@ def geodesic_claims(path: Reals) -> list[Claim]:
 
 
 def circle_claims(laws: dict[float, tuple[Reals, Reals]]) -> list[Claim]:
-    """Total mass, the uniform case, and the ends."""
+    """Return the claims on total mass, the uniform case, and the ends."""
     flat = laws[0.5][1]
     mass = {a: float(density.mean() * np.pi / 2) for a, (_, density) in laws.items()}
     claims = [Claim("mass", "a = 1: the density on the circle has mass 1", 1, mass[1.0], abs(mass[1.0] - 1) < 1e-5)]
@@ -122,12 +124,12 @@ def circle_claims(laws: dict[float, tuple[Reals, Reals]]) -> list[Claim]:
 
 
 def polar(path: Reals) -> tuple[Reals, Reals]:
-    """phi_1, phi_2 of x = (sin phi_1 sin phi_2, sin phi_1 cos phi_2, cos phi_1)."""
+    """Return phi_1, phi_2 of x = (sin phi_1 sin phi_2, sin phi_1 cos phi_2, cos phi_1)."""
     return np.arccos(np.clip(path[:, 2], -1, 1)), np.unwrap(np.arctan2(path[:, 0], path[:, 1]))
 
 
 def figure1(lines: list[tuple[Reals, Reals]]) -> Any:
-    """The simplex in its plane, and the orthant as seen from its middle."""
+    """Return a figure of the simplex in its plane, and of the orthant as seen from its middle."""
     drawing, axes = new_figure(1, 2, size=(6.4, 3.2))
     corners = np.array([[0, 0], [1, 0], [0.5, np.sqrt(0.75)]])
     camera = view((1, 1, 1))
@@ -142,7 +144,7 @@ def figure1(lines: list[tuple[Reals, Reals]]) -> Any:
 
 
 def figure2(path: Reals) -> Any:
-    """The geodesic on the globe and in polar coordinates, with vectors of equal length."""
+    """Return a figure of the geodesic on the globe and in polar coordinates, with vectors of equal length."""
     drawing, axes = new_figure(1, 2, size=(7.0, 3.2))
     camera = view((1.0, 0.6, 0.5))
     globe(axes[0, 0], camera)
@@ -161,7 +163,7 @@ def figure2(path: Reals) -> Any:
 
 
 def figure3(laws: dict[float, tuple[Reals, Reals]]) -> Any:
-    """Beta densities on the interval and on the quarter circle."""
+    """Return a figure of beta densities on the interval and on the quarter circle."""
     drawing, axes = new_figure(1, 2, size=(7.0, 3.0))
     u = np.linspace(0.002, 0.998, 400)
     for (a, (angle, density)), color in zip(laws.items(), (BLUE, GREEN, ORANGE), strict=True):

@@ -47,11 +47,11 @@ TABLE = {
     "Simplex HMC": (0.0034, 0.037, 53.4, 75.6),
     "Spherical HMC": (0.0187, 77.3, 92.6, 187.4),
 }
-"""ESS per 100 draws as printed, by alpha."""
+"""ESS per 100 draws as printed in Table 1, by alpha."""
 
 
 class Entry(NamedTuple):
-    """One entry of the table."""
+    """One cell of the table: a sampler at one alpha."""
 
     alpha: float
     sampler: str
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 
 def run(context: Context) -> list[Claim]:
-    """All entries, the table, the figure and the claims."""
+    """Measure all entries, write the figure and tables, and return the claims."""
     path = Path(context.data or ".") / "hyperdirichlet" / "volleyball_sets.csv"
     if not path.exists():
         raise BadInput(f"{path} is not there; {NAME} needs {DATA}")
@@ -77,7 +77,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def sampler_of(data: Comparisons, alpha: float, name: str) -> tuple[Any, Any]:
-    """A row's sampler and its law."""
+    """Return the sampler and the target of a row of the table."""
     concentration = np.full(len(data.players), alpha)
     sphere = target(data, concentration, "sphere", "float32")
     if name == "RW-MH":
@@ -94,7 +94,7 @@ def sampler_of(data: Comparisons, alpha: float, name: str) -> tuple[Any, Any]:
 
 
 def entry(context: Context, data: Comparisons, alpha: float, name: str) -> Entry:
-    """Draw, time and measure."""
+    """Draw, time and measure one entry."""
     sampler, law = sampler_of(data, alpha, name)
     length = context.pick(quick=400, paper=1_000_000 // CHAINS)
     start = even_start(law, len(data.players), "float32")
@@ -114,7 +114,7 @@ def entry(context: Context, data: Comparisons, alpha: float, name: str) -> Entry
 
 
 def measured(alpha: float, name: str, tree: Any, seconds: float) -> Entry:
-    """The numbers of one run."""
+    """Return the entry of one run."""
     from arviz_stats.base import array_stats
 
     p, stats = np.asarray(tree["posterior"]["strength"], float), tree["sample_stats"]
@@ -134,7 +134,7 @@ def measured(alpha: float, name: str, tree: Any, seconds: float) -> Entry:
 
 
 def row(e: Entry) -> dict[str, Any]:
-    """An entry as a line of the table."""
+    """Return an entry as a row of the CSV table."""
     printed = TABLE[e.sampler][ALPHAS.index(e.alpha)] if e.sampler in TABLE else None
     return {"alpha": e.alpha, "sampler": e.sampler, "ess_percent": e.ess_percent, "ess_percent_paper": printed} | {
         key: getattr(e, key) for key in ("ess_per_second", "ess_per_gradient", "acceptance")
@@ -142,7 +142,7 @@ def row(e: Entry) -> dict[str, Any]:
 
 
 def mean_rows(entries: list[Entry], data: Comparisons) -> list[dict[str, Any]]:
-    """Posterior means by every sampler."""
+    """Return the posterior means by every sampler."""
     return [
         {"alpha": e.alpha, "sampler": e.sampler, "player": player, "mean": e.mean[i], "mcse": e.mcse[i]}
         for e in entries
@@ -151,7 +151,7 @@ def mean_rows(entries: list[Entry], data: Comparisons) -> list[dict[str, Any]]:
 
 
 def figure(entries: list[Entry]) -> Any:
-    """ESS per 100 draws, per gradient and per second against alpha."""
+    """Return a figure of ESS per 100 draws, per gradient and per second against alpha."""
     drawing, axes = new_figure(1, 3, size=(9.0, 3.2))
     colors = dict(zip((*TABLE, OURS), (GREY, "#b8bcc4", GREEN, BLUE, ORANGE), strict=True))
     for column, (field, title) in enumerate(

@@ -4,10 +4,10 @@
 
 for an integrator of order K after L steps, with the step h ~ L^(-1/(K+1)), or L^(-1/(2K+1)), that balances the
 integrator's error h^K with the memory of the start 1/(L h), or with the variance 1/(L h). Here the rates are slopes:
-x^2 of a standard Gaussian, by exact linear algebra (`linear_words`), for the words OBA (K = 1), ABOBA and AUKUA (K =
-2). The functional has a bias under each of them; KAUAK has none for it. On the sphere, therefore, another one: the
-first coordinate x_0 of the position under a von Mises law. Its bias in the law that a word keeps is computed on a grid
-(`circle_words`) and falls as h^2 for ABOBA and for KAUAK.
+x^2 of a standard Gaussian, by exact linear algebra (`support.words.linear`), for the words OBA (K = 1), ABOBA and AUKUA
+(K = 2). The functional has a bias under each of them; KAUAK has none for it. On the sphere, therefore, another one: the
+first coordinate x_0 of the position under a von Mises law. Its bias in the stationary law of a word is computed on a
+grid (`support.words.circle`) and falls as h^2 for ABOBA and for KAUAK.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ DATA = None
 
 ORDERS = {"OBA": 1, "ABOBA": 2, "AUKUA": 2}
 START = {"OBA": 2.0, "ABOBA": 0.0, "AUKUA": 2.0}
-"""Where x starts: on the side of its bias, so that the two errors add up and the slope is that of their sum."""
+"""The start of x, on the side of its bias, so that the two errors add up and the slope is that of their sum."""
 TOLERANCE = 0.05
+"""The largest deviation of a slope from the exponent of its bound."""
 KAPPA, SPHERE_STEPS, LEAST = 3.0, (0.4, 0.2, 0.1), 1.8
 """The von Mises law on the circle, the steps there, and the slope in the step that a second-order word must have."""
 
 
 def run(context: Context) -> list[Claim]:
-    """Slopes over several decades of L."""
+    """Measure the slopes over several decades of L, write figure and table, and return the claims."""
     lengths = np.geomspace(1e3, context.pick(quick=1e6, paper=1e8), 10).round().astype(int)
     rows = [row for order in ORDERS for row in measure(order, lengths)]
     sphere = [row for order in ("ABOBA", "KAUAK") for row in on_the_sphere(order)]
@@ -48,13 +49,13 @@ def run(context: Context) -> list[Claim]:
 
 
 def on_the_sphere(order: str) -> list[dict[str, Any]]:
-    """The bias of E x_0 at every step."""
+    """Return the bias of E x_0 at every step."""
     exact = exact_mean(KAPPA)
     return [{"order": order, "step_size": h, "bias": abs(kept_mean(order, h) - exact)} for h in SPHERE_STEPS]
 
 
 def sphere_claim(order: str, rows: list[dict[str, Any]]) -> Claim:
-    """Second order on the sphere."""
+    """Return the claim that a word is of second order on the sphere."""
     mine = [row for row in rows if row["order"] == order]
     found = float(np.polyfit(np.log([r["step_size"] for r in mine]), np.log([r["bias"] for r in mine]), 1)[0])
     text = f"{order} on the sphere: slope in the step of the bias of E x_0 under a von Mises law (kappa = {KAPPA:g})"
@@ -62,7 +63,7 @@ def sphere_claim(order: str, rows: list[dict[str, Any]]) -> Claim:
 
 
 def measure(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
-    """Bias and mean square error at every length, each with its own step."""
+    """Return bias and mean square error at every length, each with its own step."""
     k = ORDERS[order]
     rows = []
     for length in lengths:
@@ -75,14 +76,14 @@ def measure(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
 
 
 def slope(rows: list[dict[str, Any]], order: str, column: str) -> float:
-    """Of the last half of the curve, in log-log."""
+    """Return the slope of the last half of the curve, in log-log coordinates."""
     mine = [row for row in rows if row["order"] == order]
     mine = mine[len(mine) // 2 :]
     return float(np.polyfit(np.log([r["steps"] for r in mine]), np.log([r[column] for r in mine]), 1)[0])
 
 
 def claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
-    """Two exponents for each word; a bound holds if the curve falls at least as fast."""
+    """Return the claims on the two exponents of a word; a bound holds if the curve falls at least as fast."""
     k = ORDERS[order]
     wanted = {"bias": -k / (k + 1), "mean_square_error": -2 * k / (2 * k + 1)}
     found = {column: slope(rows, order, column) for column in wanted}
@@ -99,7 +100,7 @@ def claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
 
 
 def figure(rows: list[dict[str, Any]], sphere: list[dict[str, Any]]) -> Any:
-    """Both errors against the number of steps; the bias on the sphere against the step."""
+    """Return a figure of both errors against the number of steps, and of the bias on the sphere against the step."""
     drawing, axes = new_figure(1, 3, size=(11.0, 3.2))
     colors = dict(zip(ORDERS, (ORANGE, BLUE, GREEN), strict=True))
     for axis, column in zip(axes[0, :2], ("bias", "mean_square_error"), strict=True):

@@ -43,6 +43,7 @@ DATA = None
 
 VARIANCE, FRICTION, REFRESH, SCALE = 4.0, 3.0, 50, 1.5
 EDGES = np.linspace(-3, 3, 51)
+"""The edges of the 50 bins."""
 LARGE, SMALL = 0.05, 0.01
 """The two steps; `quick` does the large one only."""
 ONE_CHAIN = {LARGE: 0.0056, SMALL: 0.0124}
@@ -56,7 +57,7 @@ RIGHT, WRONG = 1.5e-3, 4e-3
 
 
 class Setting(NamedTuple):
-    """One bar of the figure: the reference value is that of the errata, section 4.2."""
+    """One bar of the figure; `reference` is the value of the errata, section 4.2."""
 
     peaks: int
     sampler: str
@@ -90,30 +91,31 @@ SETTINGS = [
 
 
 def potential(x: Array, peaks: Array) -> Array:
-    """U of every copy: one peak for 1, two for 2."""
+    """Return U of every copy: with one peak or two."""
     return jnp.where(peaks == 1, x**2 / 2, x**4 - 2 * x**2)
 
 
 def logdensity(x: Array, peaks: Array) -> Array:
-    """-U, summed over independent copies."""
+    """Return -U, summed over independent copies."""
     return -jnp.sum(potential(x, peaks))
 
 
 def inverse_metric(x: Array, data: dict[str, Array]) -> Array:
-    """G^-1 = 1.5 sqrt|U + C|, of every copy."""
+    """Return G^-1 = 1.5 sqrt|U + C| of every copy."""
     return SCALE * jnp.sqrt(jnp.abs(potential(x, data["peaks"]) + data["offset"]))
 
 
 @pytree
 class NaiveMetric(InverseMetric):
-    """The same metric, for a sampler that forgets the correction (Eq. 16)."""
+    """The same metric, for a sampler without the correction Gamma (Eq. 16)."""
 
     def root_divergence(self, key: Array, x: Any, estimate: Any = None) -> Any:
         return jnp.zeros_like(x)
 
 
 def sampler_of(setting: Setting) -> Any:
-    """The sampler as a user would write it; numbers are arrays so that a program serves all settings of a kind."""
+    """Return the sampler as a user would write it; numbers are arrays so that one program serves all settings of a
+    kind."""
     peaks = jnp.asarray(setting.peaks, jnp.float32)
     gradient = NoisyGradient(FullGradient(Target(Euclidean(), logdensity, peaks)), jnp.asarray(VARIANCE, jnp.float32))
     step = jnp.asarray(setting.step_size, jnp.float32)
@@ -128,7 +130,7 @@ def sampler_of(setting: Setting) -> Any:
 
 
 def run(context: Context) -> list[Claim]:
-    """All bars, the histograms and the claims."""
+    """Measure all bars, write the figure and tables, and return the claims."""
     settings = [s for s in SETTINGS if s.step_size == LARGE or context.scale == "paper"]
     counts = [histogram(s, context.seed, *context.pick(quick=(2_000, 40), paper=(8_000, 100))) for s in settings]
     rows = [row(setting, count) for setting, count in zip(settings, counts, strict=True)]
@@ -139,7 +141,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def histogram(setting: Setting, seed: int, num_copies: int, per_copy: int) -> Reals:
-    """How many samples fall in each bin; the burn-in is a time of 20."""
+    """Return the number of samples in each bin, after a burn-in of 20 units of time."""
     key = jax.random.key(seed * 1000 + SETTINGS.index(setting))
     burn_in = round(20 / (REFRESH * setting.step_size))
     x = np.asarray(chains(sampler_of(setting), key, num_copies, per_copy + burn_in))[burn_in:]
@@ -148,7 +150,7 @@ def histogram(setting: Setting, seed: int, num_copies: int, per_copy: int) -> Re
 
 @partial(jax.jit, static_argnames=("num_copies", "num_samples"))
 def chains(sampler: Any, key: Array, num_copies: int, num_samples: int) -> Array:
-    """(sample, copy): the position after every 50 steps."""
+    """Return the positions after every 50 steps, as (sample, copy)."""
     start_key, init_key, step_key = jax.random.split(key, 3)
 
     def sample(state: Any, i: Array) -> tuple[Any, Array]:
@@ -161,14 +163,14 @@ def chains(sampler: Any, key: Array, num_copies: int, num_samples: int) -> Array
 
 
 def bin_masses(peaks: int) -> Reals:
-    """The exact mass of every bin, by quadrature."""
+    """Return the exact mass of every bin, by quadrature."""
     middles = (np.linspace(-3, 3, 50 * 40, endpoint=False) + 6 / 4000).reshape(50, 40)
     density = np.exp(-np.where(peaks == 1, middles**2 / 2, middles**4 - 2 * middles**2)).sum(axis=1)
     return density / density.sum()
 
 
 def divergence(counts: Reals, peaks: int) -> float:
-    """KL(samples || target) over the bins."""
+    """Return KL(samples || target) over the bins."""
     q = counts / counts.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(q > 0, q * np.log(q / bin_masses(peaks)), 0.0)
@@ -176,13 +178,13 @@ def divergence(counts: Reals, peaks: int) -> float:
 
 
 def row(setting: Setting, counts: Reals) -> dict[str, Any]:
-    """A bar, with its reference value and the divergence of as many exact draws."""
+    """Return a bar with its reference value and the divergence of the same number of exact draws."""
     found, noise = divergence(counts, setting.peaks), float((len(counts) - 1) / (2 * counts.sum()))
     return setting._asdict() | {"divergence": found, "sampling_noise": noise}
 
 
 def claim(bar: dict[str, Any]) -> Claim:
-    """The divergence agrees with the reference value, within its noise."""
+    """Return the claim that the divergence agrees with the reference value, within its noise."""
     label = f"kl-{bar['peaks']}-{bar['sampler']}-C{bar['offset']}-h{bar['step_size']}"
     text = (
         f"{bar['peaks']} peak(s), {bar['sampler']}, C = {bar['offset']}, step {bar['step_size']}: KL agrees with the "
@@ -195,7 +197,7 @@ def claim(bar: dict[str, Any]) -> Claim:
 
 
 def comparisons(rows: list[dict[str, Any]]) -> list[Claim]:
-    """What the paper says of its bars, and what it does not say of C = 0.5."""
+    """Return the claims on what the paper says about its bars, and on what it does not say about C = 0.5."""
     h = min(r["step_size"] for r in rows)
     at = {(r["peaks"], r["sampler"], r["offset"]): r["divergence"] for r in rows if r["step_size"] == h}
     claims = []
@@ -212,7 +214,7 @@ def comparisons(rows: list[dict[str, Any]]) -> list[Claim]:
 
 
 def histogram_rows(settings: list[Setting], counts: list[Reals]) -> list[dict[str, Any]]:
-    """The numbers behind Fig. S.5."""
+    """Return the table of the histograms of Fig. S.5."""
     middles = (EDGES[1:] + EDGES[:-1]) / 2
     names = [f"{s.peaks}-{s.sampler}-C{s.offset}-h{s.step_size}" for s in settings]
     columns = {name: count / count.sum() / (EDGES[1] - EDGES[0]) for name, count in zip(names, counts, strict=True)}
@@ -223,7 +225,7 @@ COLORS = {"SGLD": GREY, "SGHMC": BLUE, "naive": ORANGE, "gSGRHMC": GREEN}
 
 
 def figure(rows: list[dict[str, Any]], counts: list[Reals]) -> Any:
-    """Bars of the divergence, and the histograms of Fig. S.5, all at the smallest step."""
+    """Return a figure of the divergences as bars, and of the histograms of Fig. S.5, all at the smallest step."""
     drawing, axes = new_figure(1, 3, size=(9.0, 2.8), gridspec_kw={"width_ratios": [1.1, 1, 1]})
     smallest = min(r["step_size"] for r in rows)
     shown = [i for i, r in enumerate(rows) if r["step_size"] == smallest]

@@ -41,9 +41,9 @@ STEP, SMALL_STEP, PER_SAMPLE, FIRST = 0.05, 0.01, 50, 10
 FRICTION, LIGHT, VARIANCE, SCALE, OFFSET = 3.0, 0.7, 1.0, 1.5, 0.5
 SHOWN = ("SGLD", "SGHMC", "gSGRHMC")
 START = (0.0, -1.2)
-"""The mode."""
+"""The start of all chains, which is the mode."""
 EXACT_LIMIT = 0.1
-"""How far E x1^2 may be off, relative: the samplers are unadjusted. Quick runs know it to about 2 %."""
+"""The largest relative error of E x1^2: the samplers are unadjusted. Quick runs know it to about 2 %."""
 
 
 class SamplerDraws(NamedTuple):
@@ -54,22 +54,22 @@ class SamplerDraws(NamedTuple):
 
 
 def potential(x: Array) -> Array:
-    """U."""
+    """Return U."""
     return x[0] ** 4 / 10 + (4 * (x[1] + 1.2) - x[0] ** 2) ** 2 / 2
 
 
 def logdensity(x: Array) -> Array:
-    """-U."""
+    """Return -U."""
     return -potential(x)
 
 
 def inverse_metric(x: Array) -> Array:
-    """G^-1 = 1.5 sqrt(U + 0.5), times the identity."""
+    """Return G^-1 = 1.5 sqrt(U + 0.5), times the identity."""
     return SCALE * jnp.sqrt(potential(x) + OFFSET)
 
 
 def samplers() -> dict[str, Any]:
-    """The three of the figure, and two with other settings."""
+    """Return the three samplers of the figure, and two with other settings."""
     gradient = NoisyGradient(FullGradient(Target(Euclidean(), logdensity)), VARIANCE)
     return {
         "SGLD": SGLD(gradient, SMALL_STEP),
@@ -81,7 +81,7 @@ def samplers() -> dict[str, Any]:
 
 
 def run(context: Context) -> list[Claim]:
-    """Samples, the figure, the table and the claims."""
+    """Draw the samples, write the figure and table, and return the claims."""
     num_chains, num_samples = context.pick(quick=(200, 60), paper=(5_000, 200))
     every = samplers().items()
     keys = jax.random.split(jax.random.key(context.seed), len(every))
@@ -97,7 +97,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def draw(sampler: Any, key: Array, num_chains: int, num_samples: int) -> Reals:
-    """Samples of 50 steps, from the mode."""
+    """Draw samples, each of 50 steps, from the mode."""
     return np.asarray(_draw(sampler, key, num_chains, num_samples), float)
 
 
@@ -116,7 +116,7 @@ def _draw(sampler: Any, key: Array, num_chains: int, num_samples: int) -> Array:
 
 
 def exact_moments() -> dict[str, float]:
-    """E x1^2, E x2 and E x1^4 by quadrature."""
+    """Return E x1^2, E x2 and E x1^4 by quadrature."""
     x1, x2 = np.meshgrid(np.linspace(-6, 6, 1201), np.linspace(-4, 8, 1201), indexing="ij")
     p = np.exp(-(x1**4 / 10 + (4 * (x2 + 1.2) - x1**2) ** 2 / 2))
     p /= p.sum()
@@ -124,7 +124,7 @@ def exact_moments() -> dict[str, float]:
 
 
 def row(each: SamplerDraws, exact: dict[str, float]) -> dict[str, Any]:
-    """Speed and moments of one sampler; the second half of the samples counts as equilibrium."""
+    """Return speed and moments of one sampler; the second half of the samples counts as equilibrium."""
     x = each.samples
     late = x[len(x) // 2 :]
     jump = float(np.mean(np.diff(late[..., 0], axis=0) ** 2) / (2 * late[..., 0].var()))
@@ -141,7 +141,7 @@ def row(each: SamplerDraws, exact: dict[str, float]) -> dict[str, Any]:
 
 
 def speed_claims(rows: list[dict[str, Any]]) -> list[Claim]:
-    """Who is fastest, and what it depends on."""
+    """Return the claims on which sampler is fastest, and what that depends on."""
     jumps = {each["sampler"]: each["jump"] for each in rows}
     says = "gSGRHMC most rapidly explores the space relative to SGHMC and SGLD"
     text = "mean squared jump of x1 per 50 gradients (1: independent): SGLD < SGHMC < gSGRHMC"
@@ -156,7 +156,8 @@ def speed_claims(rows: list[dict[str, Any]]) -> list[Claim]:
 
 
 def moment_claim(each: dict[str, Any]) -> Claim:
-    """The sampler is (nearly) one of this law; SGLD at the large step is not."""
+    """Return the claim that the moments are (nearly) those of the target; for SGLD at the large step, that they are
+    not."""
     biased = each["sampler"] == "SGLD, step .05"
     text = f"{each['sampler']}: E x1^2 is {'off by more than' if biased else 'that of quadrature within'} 10 %"
     measured = {key: each[key] for key in ("x1^2", "exact_x1^2", "x2", "exact_x2")}
@@ -165,7 +166,7 @@ def moment_claim(each: dict[str, Any]) -> Claim:
 
 
 def path_rows(runs: list[SamplerDraws]) -> list[dict[str, Any]]:
-    """The first ten samples of the first chain of each sampler."""
+    """Return the first ten samples of the first chain of each sampler."""
     return [
         {"sampler": each.name, "sample": i + 1, "x1": each.samples[i, 0, 0], "x2": each.samples[i, 0, 1]}
         for each in runs
@@ -174,7 +175,7 @@ def path_rows(runs: list[SamplerDraws]) -> list[dict[str, Any]]:
 
 
 def figure(runs: list[SamplerDraws]) -> Any:
-    """Contours and the paths of the first ten samples of the three."""
+    """Return a figure of the contours and the paths of the first ten samples of the three samplers."""
     drawing, axes = new_figure(1, 3, size=(8.0, 2.8))
     x1, x2 = np.meshgrid(np.linspace(-3.5, 3.5, 201), np.linspace(-2.5, 2.5, 201), indexing="ij")
     u = x1**4 / 10 + (4 * (x2 + 1.2) - x1**2) ** 2 / 2

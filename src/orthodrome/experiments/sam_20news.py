@@ -36,7 +36,11 @@ GOAL, PUBLISHED_GAP, EQUAL_GAP, VI_VALUE = 3850.0, 500.0, 250.0, 4383.0
 
 
 class Seeds(NamedTuple):
-    """Over seeds: ours with 5,000 pairs, VI with 200 and with 5,000."""
+    """Log-perplexities over seeds.
+
+    ours: with 5,000 pairs
+    vi, vi_equal: of variational inference, with 200 and with 5,000 pairs
+    """
 
     ours: np.ndarray
     vi: np.ndarray
@@ -44,7 +48,7 @@ class Seeds(NamedTuple):
 
 
 def run(context: Context) -> list[Claim]:
-    """All curves, the figure, the claims."""
+    """Run all methods, write the curves and the figure, and return the claims."""
     assert context.data is not None
     folder = context.data / "20news_different" if (context.data / "20news_different").is_dir() else context.data
     data = read_table(folder / "train_tfidf.npz"), read_table(folder / "test_tfidf.npz")
@@ -61,7 +65,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def methods(scale: str) -> Cases:
-    """The methods of the figure, and the stochastic ones as published; quick leaves out the other batch sizes."""
+    """Return the methods of the figure, and the stochastic ones as published; quick omits the other batch sizes."""
     found = cases((50,) if scale == "quick" else (50, 20, 200), full_steps=10)
     return found | published("20news", 50)
 
@@ -69,7 +73,8 @@ def methods(scale: str) -> Cases:
 def over_seeds(
     context: Context, ours: tuple[Any, float], vi: tuple[Any, float], common: dict[str, Any], data: Any
 ) -> Seeds:
-    """The best of ours and VI with several seeds; each is a case and its seconds."""
+    """Return the results over several seeds of our best method and of variational inference, each given as a case
+    and its seconds."""
     found: dict[str, list[float]] = {"ours": [], "vi": [], "vi_equal": []}
     for seed in range(context.seed, context.seed + context.pick(2, 5)):
         for name, (case, seconds) in (("ours", ours), ("vi", vi)):
@@ -82,7 +87,7 @@ def over_seeds(
 
 
 def spread(values: np.ndarray) -> dict[str, Any]:
-    """Mean, standard error over seeds, and all of them."""
+    """Return the mean, its standard error over seeds, and all values."""
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return {"mean": float(values.mean()), "standard error": error, "seeds": values.tolist()}
 
@@ -90,7 +95,7 @@ def spread(values: np.ndarray) -> dict[str, Any]:
 def goals(
     curves: dict[str, MethodCurve], best: str, seeds: Seeds, groups: dict[str, float], budget: float
 ) -> list[Claim]:
-    """What is asked beyond the paper."""
+    """Return the claims that go beyond the paper."""
     theirs = curves["sggmc, published"]
     rate, need = theirs.draws_per_second, TIMES * AUTHORS_DRAWS_PER_SECOND
     speed = {
@@ -123,7 +128,7 @@ def goals(
 
 
 def paper_claims(curves: dict[str, MethodCurve]) -> list[Claim]:
-    """On temperature and thermostats."""
+    """Return the paper's claims on temperature and thermostats."""
     hot = {name: curve.temperature for name, curve in curves.items() if "published" in name}
     cool = {name: curves[name].temperature for name in ("sggmc, S = 50", "gsgnht, S = 50")}
     ends = {name: curves[name].published for name in hot}
@@ -148,7 +153,7 @@ def paper_claims(curves: dict[str, MethodCurve]) -> list[Claim]:
 
 
 def accuracy(model: SAM, data: tuple[Any, Any], labels: Any) -> float:
-    """Of a linear classifier on the proportions, as in Reisinger et al. (2010)."""
+    """Return the accuracy of a linear classifier on the proportions, as in Reisinger et al. (2010)."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
@@ -159,5 +164,5 @@ def accuracy(model: SAM, data: tuple[Any, Any], labels: Any) -> float:
 
 
 def read_table(path: Path) -> scipy.sparse.csr_matrix:
-    """A table without pickle."""
+    """Read an array, refusing pickled objects."""
     return scipy.sparse.csr_matrix(scipy.sparse.load_npz(path), dtype=np.float64)

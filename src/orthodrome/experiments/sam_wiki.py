@@ -28,11 +28,11 @@ LAW: dict[str, Any] = {
     "doc_topic_prior": 10.0,
 }
 MEMORY = 3.0
-"""Gigabytes."""
+"""The largest memory use in gigabytes."""
 
 
 def run(context: Context) -> list[Claim]:
-    """All curves, the figure, the claims."""
+    """Run all methods, write the curves and the figure, and return the claims."""
     assert context.data is not None
     folder = context.data / "wikipedia_en" if (context.data / "wikipedia_en").is_dir() else context.data
     train, test, _ = wikipedia_set(folder, context.pick(4000, 150_000), context.pick(200, 1000), context.seed)
@@ -44,7 +44,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def claims(curves: dict[str, MethodCurve]) -> list[Claim]:
-    """The figure's statements."""
+    """Return the claims of the figure."""
     ours = {name: curves[name].annealed for name in ("sggmc, S = 100", "gsgnht, S = 100")}
     best = min(ours, key=lambda name: ours[name])
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

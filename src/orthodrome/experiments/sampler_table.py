@@ -4,7 +4,7 @@ stochastic gradient     a step from a minibatch runs, and needs no Metropolis te
 no inner iteration      no loop that runs until convergence in one step (in the program that JAX traces)
 no global coordinates   it works on a sphere, by geodesics, and not by a metric in coordinates
 order of integrator     the slope in log h of the largest bias of a second moment of (x, v), on a Gaussian
-                        (`table_orders`)
+                        (`support.table.orders`)
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ PRINTED = {
     "SGGMC": (True, True, True, 2),
     "gSGNHT": (True, True, True, 2),
 }
+"""The cells as printed in the paper."""
 COLUMNS = ("stochastic gradient", "no inner iteration", "no global coordinates", "order")
 
 
 def run(context: Context) -> list[Claim]:
-    """Every row of the table."""
+    """Compute every row of the table, write the figure, and return the claims."""
     rows = {name: (stochastic(name), not iterates(name), without_coordinates(name), order(name)) for name in SAMPLERS}
     context.save_table(
         "table1", [{"sampler": name} | dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()]
@@ -59,7 +60,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def claims(name: str, row: tuple[Any, ...]) -> list[Claim]:
-    """The cells that the paper fills; a dash is none."""
+    """Return a claim for every cell that the paper fills; a dash is not a claim."""
     cells = zip(COLUMNS, PRINTED[name], row, strict=True)
     return [
         Claim(f"{name}: {column}".replace(" ", "-"), f"{name}: {column}", printed, found, agrees(printed, found))
@@ -69,12 +70,12 @@ def claims(name: str, row: tuple[Any, ...]) -> list[Claim]:
 
 
 def agrees(printed: Any, found: Any) -> bool:
-    """A slope agrees with an order within 0.2."""
+    """Return whether a cell agrees with the printed one; a slope agrees with an order within 0.2."""
     return abs(found - printed) < 0.2 if not isinstance(printed, bool) else found == printed
 
 
 def stochastic(name: str) -> bool:
-    """Whether a step from a minibatch is traced, and has no acceptance rate."""
+    """Return whether a step from a minibatch can be traced and has no acceptance rate."""
     make, manifold = SAMPLERS[name]
     sampler = make(Minibatch(posterior(manifold), 2))
     try:
@@ -85,24 +86,24 @@ def stochastic(name: str) -> bool:
 
 
 def iterates(name: str) -> bool:
-    """Whether one step of the dynamics loops until it has converged."""
+    """Return whether one step of the dynamics iterates until convergence."""
     make, manifold = SAMPLERS[name]
     sampler, x = make(FullGradient(posterior(manifold))), point(manifold)
     return " while[" in str(jax.make_jaxpr(partial(DYNAMICS.get(name, _transition), sampler, x))(x))
 
 
 def _leapfrog(sampler: GeodesicHMC, x: Array, v: Array) -> Any:
-    """One step of a trajectory, from x with the velocity v."""
+    """Take one step of a trajectory, from x with the velocity v."""
     return leapfrog(sampler.gradient, Point(x, v, x[0], x), jnp.asarray(0.1))
 
 
 def _implicit_leapfrog(sampler: RiemannianHMC, x: Array, p: Array) -> Any:
-    """One step of a trajectory, from x with the momentum p."""
+    """Take one step of a trajectory, from x with the momentum p."""
     return system(sampler).step(PhasePoint(x, p, x[0], x), jnp.asarray(0.1))
 
 
 def _transition(sampler: Sampler, x: Array, moved: Array) -> Any:
-    """One transition: the step of a sampler without trajectories."""
+    """Make one transition, which is the step of a sampler without trajectories."""
     return sampler.step(jax.random.key(0), sampler.init(x)._replace(position=moved))
 
 
@@ -111,7 +112,8 @@ DYNAMICS: dict[str, Callable[..., Any]] = {"GMC": _leapfrog, "CHMC": _leapfrog, 
 
 
 def without_coordinates(name: str) -> bool | None:
-    """Whether it accepts a sphere; False if it takes a metric in coordinates instead, None if it is of flat space."""
+    """Return whether the sampler accepts a sphere; False if it needs a metric in coordinates, None if it is of flat
+    space."""
     make, _ = SAMPLERS[name]
     sampler = make(FullGradient(posterior(Sphere())))
     if sampler.supports(Sphere()) is None:
@@ -120,7 +122,7 @@ def without_coordinates(name: str) -> bool | None:
 
 
 def figure(rows: dict[str, tuple[Any, ...]]) -> Any:
-    """The biases against the step."""
+    """Return a figure of the biases against the step."""
     drawing, axes = new_figure(1, 1, size=(4.5, 3.2))
     for name, color in (("SGLD", GREY), ("SGHMC", ORANGE), ("SGRLD", GREEN), ("SGGMC", BLUE)):
         bias = [abs(BIASES[name](h)) for h in STEPS]

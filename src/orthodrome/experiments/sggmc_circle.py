@@ -37,13 +37,13 @@ CHAINS = 256
 
 
 def logdensity(x: Array) -> Array:
-    """Two bumps of weights 1 and 2, from the ambient coordinates."""
+    """Return the log density: two bumps of weights 1 and 2, in the ambient coordinates."""
     along, across = 5 * x[0] * jnp.cos(jnp.pi / 3), 5 * x[1] * jnp.sin(jnp.pi / 3)
     return along + jnp.logaddexp(across, jnp.log(2.0) - across)
 
 
 def run(context: Context) -> list[Claim]:
-    """Told of V, and not told."""
+    """Run the sampler told of V and not told, write the figure and table, and return the claims."""
     edges = np.linspace(-np.pi, np.pi, round(2 * np.pi / BIN) + 1)
     truth = bin_probabilities(edges)
     found = {told: draw(context, told) for told in (True, False)}
@@ -63,7 +63,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def draw(context: Context, told: bool) -> tuple[Reals, float]:
-    """Angles of all draws, and the mean temperature."""
+    """Return the angles of all draws, and the mean temperature."""
     gradient = NoisyGradient(FullGradient(Target(Sphere(), logdensity)), VARIANCE, told=told)
     sampler = SGGMC(gradient, step_size=STEP_SIZE, friction=FRICTION, num_steps=NUM_STEPS)
     start = jax.ShapeDtypeStruct((2,), jnp.float32)
@@ -82,7 +82,7 @@ def draw(context: Context, told: bool) -> tuple[Reals, float]:
 
 
 def claims(heat: dict[bool, float], distances: dict[bool, float]) -> list[Claim]:
-    """What the paper says of Fig. 3, as numbers (values of erratum 000-5)."""
+    """Return the claims of the paper about Fig. 3 (values of erratum 000-5)."""
     said = "no obvious corruption of the result"
     return [
         Claim("temperature", "told of V: v.v/m is 1.00", 1.0, heat[True], abs(heat[True] - 1) < 0.02),
@@ -103,7 +103,7 @@ def claims(heat: dict[bool, float], distances: dict[bool, float]) -> list[Claim]
 
 
 def bin_probabilities(edges: Reals, fine: int = 200) -> Reals:
-    """The law of the angle, summed over each bin."""
+    """Return the probability of each bin of the angle."""
     steps = (np.arange(fine) + 0.5) / fine
     angle = edges[:-1, None] + np.diff(edges)[:, None] * steps
     mass = (np.exp(5 * np.cos(angle - np.pi / 3)) + 2 * np.exp(5 * np.cos(angle + np.pi / 3))).sum(axis=1)
@@ -111,12 +111,13 @@ def bin_probabilities(edges: Reals, fine: int = 200) -> Reals:
 
 
 def distance(one: Reals, other: Reals) -> float:
-    """Total variation between two histograms."""
+    """Return the total variation distance of two histograms."""
     return float(np.abs(one - other).sum() / 2)
 
 
 def figure(middles: Reals, density: Reals, shares: dict[bool, Reals], few: Reals) -> Any:
-    """Left: 100 draws on the circle; right: the law of the angle and both histograms."""
+    """Return a figure of 100 draws on the circle (left), and of the density of the angle with both histograms
+    (right)."""
     drawing, axes = new_figure(1, 2, size=(8.0, 3.2), gridspec_kw={"width_ratios": [1, 2]})
     left, right = axes[0]
     turn = np.linspace(0, 2 * np.pi, 200)

@@ -38,19 +38,19 @@ CHAINS, HALF, BINS = 64, np.pi / 2, 60
 
 
 def logprior(p: dict[str, Array]) -> Array:
-    """Both directions about e_1."""
+    """Return the log prior: both directions are von Mises-Fisher about e_1."""
     return KAPPA * (p["v1"][0] + p["v2"][0])
 
 
 def loglikelihood(p: dict[str, Array], row: Array) -> Array:
-    """One datum; the two vMF have the same constant."""
+    """Return the log likelihood of one datum; the two components have the same constant."""
     both = p["v1"] + p["v2"]
     mu = both / jnp.sqrt(jnp.sum(both**2))
     return jnp.logaddexp(KAPPA * jnp.sum(p["v1"] * row), KAPPA * jnp.sum(mu * row))
 
 
 def synthetic(seed: int) -> Reals:
-    """D unit vectors: exact draws (the paper's are from a GMC run without burn-in)."""
+    """Draw D unit vectors exactly (the paper's are from a GMC run without burn-in)."""
     rng = np.random.default_rng([seed, 52])
     centre = np.where(rng.random(NUM_DATA) < 0.5, -np.pi / 24, (-np.pi / 24 + np.pi / 8) / 2)
     angle = rng.vonmises(centre, KAPPA)
@@ -58,7 +58,7 @@ def synthetic(seed: int) -> Reals:
 
 
 def grid_posterior(data: Reals) -> tuple[Reals, Reals]:
-    """Bin edges of each angle, and the probability of every pair of bins."""
+    """Return the bin edges of each angle, and the probability of every pair of bins."""
     edges = np.linspace(-HALF, HALF, BINS + 1)
     fine = -HALF + 2 * HALF * (np.arange(4 * BINS) + 0.5) / (4 * BINS)
     a, b = np.meshgrid(fine, fine, indexing="ij")
@@ -72,7 +72,7 @@ def grid_posterior(data: Reals) -> tuple[Reals, Reals]:
 
 
 def run(context: Context) -> list[Claim]:
-    """The sampler with V and, for its temperature, without."""
+    """Run the sampler with V and, for its temperature, without; write figure and table, and return the claims."""
     data = synthetic(context.seed)
     edges, truth = grid_posterior(data)
     angles, heat, clipped = draw(context, data, EmpiricalFisher(ScalarForm()), context.pick(quick=1_500, paper=25_000))
@@ -89,7 +89,7 @@ def run(context: Context) -> list[Claim]:
 
 
 def draw(context: Context, data: Reals, noise: Any, length: int) -> tuple[Reals, float, float]:
-    """The two angles of every draw, the temperature, and how often 2C - epsilon V was clipped."""
+    """Return the two angles of every draw, the temperature, and how often 2C - epsilon V was clipped."""
     target = Posterior(
         Product({"v1": Sphere(), "v2": Sphere()}), logprior, loglikelihood, jnp.asarray(data, jnp.float32)
     )
@@ -111,7 +111,7 @@ def draw(context: Context, data: Reals, noise: Any, length: int) -> tuple[Reals,
 
 
 def claims(truth: Reals, found: Reals, heat: float, hot: float, clipped: float) -> list[Claim]:
-    """Marginals, joint, both modes, temperature."""
+    """Return the claims on marginals, joint distribution, both modes, and temperature."""
     distance = lambda p, q: float(np.abs(p - q).sum() / 2)
     upper = lambda p: float(np.triu(p, 1).sum())  # the mode with v2 above v1
     said = "no observable corruption when a mini-batch is used"
@@ -139,7 +139,7 @@ def claims(truth: Reals, found: Reals, heat: float, hot: float, clipped: float) 
 
 
 def figure(middles: Reals, truth: Reals, found: Reals) -> Any:
-    """Both marginals, and the joint: exact left, empirical right."""
+    """Return a figure of both marginals, and of the joint distribution: exact left, empirical right."""
     drawing, axes = new_figure(1, 4, size=(10.0, 2.8))
     for axis, name, p, q in zip(
         axes[0, :2], ("$v_1$", "$v_2$"), (truth.sum(1), truth.sum(0)), (found.sum(1), found.sum(0)), strict=True

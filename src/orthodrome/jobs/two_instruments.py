@@ -47,17 +47,17 @@ TRUTH: dict[str, Any] = {
 
 
 def logprior(p: dict[str, Array]) -> Array:
-    """Uniform but for the concentrations, which are exponential with mean 50."""
+    """Return the log prior: uniform except for the concentrations, which are exponential with mean 50."""
     return -jnp.sum(p["concentration"]) / 50
 
 
 def vmf(cosine: Array, concentration: Array) -> Array:
-    """The log density of von Mises-Fisher in R^3, where its constant is elementary."""
+    """Return the log density of von Mises-Fisher in R^3, whose constant is elementary."""
     return concentration * (cosine - 1) + jnp.log(concentration / (2 * np.pi)) - jnp.log1p(-jnp.exp(-2 * concentration))
 
 
 def loglikelihood(p: dict[str, Array], pair: dict[str, Array]) -> Array:
-    """One pair of readings."""
+    """Return the log likelihood of one pair of readings."""
     first, second = p["concentration"][0], p["concentration"][1]
     cosine = jnp.dot(p["turn"] @ pair["y"], pair["z"])
     readings = jnp.stack([vmf(cosine, second), jnp.full_like(cosine, -np.log(4 * np.pi))])
@@ -65,7 +65,7 @@ def loglikelihood(p: dict[str, Array], pair: dict[str, Array]) -> Array:
 
 
 def simulate(seed: int) -> dict[str, Array]:
-    """Pairs of readings from the truth."""
+    """Draw pairs of readings from the truth."""
     random = np.random.default_rng(seed)
     spread, accuracy = TRUTH["concentration"]
     y = around(random, np.tile(TRUTH["direction"], (NUM_PAIRS, 1)), spread)
@@ -76,14 +76,14 @@ def simulate(seed: int) -> dict[str, Array]:
 
 
 def around(random: np.random.Generator, means: Any, concentration: float) -> Any:
-    """von Mises-Fisher draws in R^3, one about each mean: the height by inversion, the angle uniform."""
+    """Draw von Mises-Fisher vectors in R^3, one about each mean: the height by inversion, the angle uniform."""
     height = 1 + np.log1p(random.uniform(size=(len(means), 1)) * np.expm1(-2 * concentration)) / concentration
     side = np.cross(means, random.normal(size=means.shape))
     return height * means + np.sqrt(np.maximum(1 - height**2, 0)) * side / np.linalg.norm(side, axis=1, keepdims=True)
 
 
 def show(out: Path, seed: int, console: Console) -> None:
-    """Sample, print the table, write the figure."""
+    """Sample, print the table and write the figure."""
     console.print(
         "two instruments: a posterior on sphere x SO(3) x positive numbers x simplex, tuned by itself", style="bold"
     )
@@ -98,7 +98,7 @@ def show(out: Path, seed: int, console: Console) -> None:
 
 
 def table(draws: dict[str, Any], diagnosis: Diagnosis) -> Table:
-    """Truth beside estimate, and whether to believe the run."""
+    """Return a table of the truth beside the estimate, and whether the run can be trusted."""
     from rich.table import Table
 
     rows = Table("unknown", "space", "truth", "posterior", "R-hat", "ESS")
@@ -111,7 +111,7 @@ def table(draws: dict[str, Any], diagnosis: Diagnosis) -> Table:
 
 
 def describe(name: str, values: Any) -> tuple[str, str]:
-    """The truth and the estimate in words; on curved spaces by angles from the truth."""
+    """Return the truth and the estimate in words; on curved spaces as angles from the truth."""
     flat = values.reshape(-1, *values.shape[2:])
     if name not in ("direction", "turn"):
         pairs = zip(flat.mean(0), flat.std(0), strict=True)
@@ -124,13 +124,14 @@ def describe(name: str, values: Any) -> tuple[str, str]:
 
 
 def angles(name: str, points: Any) -> Any:
-    """The angle between draws and truth: of directions, or of the rotation that leads from one to the other."""
+    """Return the angles between draws and truth: between directions, or of the rotation that leads from one to the
+    other."""
     inner = np.sum(points * TRUTH[name], axis=tuple(range(1, points.ndim)))
     return np.arccos(np.clip(inner if name == "direction" else (inner - 1) / 2, -1, 1))
 
 
 def figure(draws: dict[str, Any], data: dict[str, Array]) -> Any:
-    """What each instrument read, where the posterior puts the direction, and the shares."""
+    """Return a figure of the readings of each instrument, the posterior of the direction, and the shares."""
     drawing, axes = new_figure(1, 3, size=(9.0, 3.4))
     direction, turn, share = (
         draws[name].reshape(-1, *draws[name].shape[2:]) for name in ("direction", "turn", "share")
@@ -150,7 +151,7 @@ def figure(draws: dict[str, Any], data: dict[str, Array]) -> Any:
 
 
 def histogram(axes: Any, share: Any) -> None:
-    """The share of readings that are right."""
+    """Draw a histogram of the share of readings that are right."""
     axes.hist(share[:, 0], bins=40, color=ORANGE, alpha=0.7)
     axes.axvline(TRUTH["share"][0], color=BLUE, linewidth=1.2)
     axes.set(yticks=[], xlabel="share of its readings that are right")

@@ -15,10 +15,10 @@ from orthodrome.errors import BadInput
 from orthodrome.kernels.lanes import LANES
 
 DENSE_UP_TO = 256
-"""Topics up to which all of them are looked at; a part of the definition of the draws."""
+"""The number of topics up to which all of them are examined for each token; a part of the definition of the draws."""
 
 LEAST_PROBABILITY = 1e-30
-"""Smaller probabilities of words are raised to this one: float32 products would be slow to compute, then zero."""
+"""The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""
 
 _TOKENS_IN_BLOCK = 4_000
 
@@ -31,11 +31,13 @@ class Tokens(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """What sweeps leave behind.
+    """The result of the sweeps.
 
-    assignments: the topic of every token after the last sweep. words: the distinct words at hand, ascending. counts:
-    how often each of them (rows) had each topic (columns) in the kept sweeps, summed over these. mixes: the documents'
-    mean topic counts over the kept sweeps, or None. kept: how many sweeps were kept.
+    assignments: the topic of every token after the last sweep
+    words: the distinct words of the documents, ascending
+    counts: how often each of them (rows) had each topic (columns), summed over the kept sweeps
+    mixes: the documents' mean topic counts over the kept sweeps, or None
+    kept: the number of kept sweeps
     """
 
     assignments: np.ndarray
@@ -93,7 +95,7 @@ def assign_topics(
 
 
 def _run_dense(seed, step, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes) -> None:  # type: ignore[no-untyped-def]
-    """Pad the topics to rows of sixteen and sweep; documents of like length go side by side."""
+    """Pad the topics to rows of sixteen and sweep; documents of similar length are processed side by side."""
     from orthodrome.kernels.dense_sweeps import assign_dense
 
     size, count = topics.shape
@@ -108,7 +110,7 @@ def _run_dense(seed, step, starts, names, words, z, topics, prior, sweeps, burn,
 
 
 def _run_sparse(seed, step, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes) -> None:  # type: ignore[no-untyped-def]
-    """Build the alias tables of the words at hand and sweep."""
+    """Build the alias tables of the words that occur, and sweep."""
     from orthodrome.kernels.alias import build_all
     from orthodrome.kernels.sparse_sweeps import assign_sparse
 
@@ -125,14 +127,14 @@ def _blocks(starts: np.ndarray) -> np.ndarray:
 
 
 def _at_hand(words: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct words, ascending, and every token's place among them."""
+    """Return the distinct words, ascending, and the position of every token's word among them."""
     seen = np.zeros(size, bool)
     seen[words] = True
     return np.flatnonzero(seen), (np.cumsum(seen, dtype=np.int32) - 1)[words]
 
 
 def _check(documents: Tokens, topics: np.ndarray, prior: np.ndarray, z: Any, sweeps: int, burn: int) -> None:
-    """Raise BadInput where the pieces do not fit together."""
+    """Raise BadInput if the arguments do not fit together."""
     if np.shape(prior) != (topics.shape[1],) or not np.all(np.asarray(prior) > 0):
         raise BadInput(f"prior must be {topics.shape[1]} positive numbers, one for each topic; it is {prior!r}")
     if not 0 <= burn < sweeps:

@@ -1,7 +1,7 @@
 """The Bessel ratio and the constant of von Mises-Fisher as plain numbers in float64, for loops outside JAX.
 
-The method is that of `orthodrome.special` (Debye's expansion twenty orders up, then the recurrence down), which a test
-compares; one call takes some microseconds, any order above -1 and any argument are safe.
+The method is that of `orthodrome.special` (Debye's expansion twenty orders up, then the recurrence down), against which
+a test compares it; one call takes some microseconds, and any order above -1 and any argument are safe.
 
     A_V(k) = I_{V/2}(k) / I_{V/2-1}(k),        log c_V(k) = (V/2 - 1) log k - (V/2) log 2 pi - log I_{V/2-1}(k)
 """
@@ -21,13 +21,13 @@ def _horner(coefficients: list[float], x: float) -> float:
 
 
 def _sums(t: float, m: float) -> tuple[float, float]:
-    """sum u_k / m^k and sum w_k / m^k."""
+    """Return the sums of u_k / m^k and of w_k / m^k in Debye's expansion."""
     u, w = ([_horner(row, t * t) for row in table] for table in (DEBYE_U, DEBYE_W))
     return _horner(u, t / m), _horner(w, t / m)
 
 
 def _descend(order: float, x: float) -> tuple[float, float]:
-    """The ratio at `order`, and what log 0F1 gains on the way down."""
+    """Return the ratio at `order`, and the increment of log 0F1 from the recurrence down."""
     m = order + SHIFT
     z = x / m
     s = math.sqrt(1 + z * z)
@@ -41,12 +41,12 @@ def _descend(order: float, x: float) -> tuple[float, float]:
 
 
 def mean_length(dimension: int, concentration: float) -> float:
-    """A_V(k): the length of the mean vector of von Mises-Fisher."""
+    """Return A_V(k), the mean resultant length of von Mises-Fisher."""
     return _descend(dimension / 2 - 1, concentration)[0]
 
 
 def concentration_of(dimension: int, length: float) -> float:
-    """The k with A_V(k) = length, from 0 to 1: Newton's method with A' = 1 - A^2 - (V - 1) A / k."""
+    """Return the k with A_V(k) = length, from 0 to 1: Newton's method with A' = 1 - A^2 - (V - 1) A / k."""
     k = dimension * length / (1 - length * length)
     for _ in range(8):
         a = mean_length(dimension, k)
@@ -55,7 +55,7 @@ def concentration_of(dimension: int, length: float) -> float:
 
 
 def log_constant(dimension: int, concentration: float) -> float:
-    """log c_V(k), with respect to the surface of the sphere in R^V: -log area - log E exp(k u_1)."""
+    """Return log c_V(k), with respect to the surface measure of the sphere in R^V: -log area - log E exp(k u_1)."""
     order = dimension / 2 - 1
     m = order + SHIFT
     z = concentration / m

@@ -15,12 +15,12 @@ from orthodrome.kernels.generator import OPTIONS, source
 from orthodrome.kernels.noncentral import fill_large, fill_middle, fill_small
 
 BLOCK = 1024
-"""Elements that share a stream; a part of the definition of the draws, not a tuning constant."""
+"""The number of elements that share a stream; a part of the definition of the draws, not a tuning constant."""
 
 
 @njit(**OPTIONS)
 def _sort(shapes, order):  # type: ignore[no-untyped-def]
-    """Write the elements into `order`, those of one class together; return where the first two classes end."""
+    """Write the elements into `order`, grouped by class; return where the first two classes end."""
     small = 0
     for i in range(shapes.shape[0]):
         order[small] = i

@@ -1,7 +1,7 @@
-"""How many threads the kernels use: numba's are set, the linear algebra's are kept at one (its matrices are small).
+"""The number of threads of the kernels: numba's is set, that of linear algebra is kept at one (its matrices are small).
 
-Threads that have nothing to do sleep. OpenMP's habit is to let them spin, which on a machine that does something else
-as well makes two threads five times slower than one (measured); asleep they cost some microseconds per kernel.
+Idle threads sleep. By default OpenMP lets them spin, which on a machine that is busy with something else as well makes
+two threads five times slower than one (measured); asleep they cost some microseconds per kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orthodrome.kernels.thread_choice import FastestThreads, choice
 
 
 def _threads() -> int:
-    """The number of numba's threads now; the first call makes the pool, which reads the environment once."""
+    """Return the current number of numba's threads; the first call makes the pool, which reads the environment once."""
     wanted = os.environ.get("OMP_WAIT_POLICY")
     os.environ["OMP_WAIT_POLICY"] = wanted or "passive"
     try:
@@ -30,7 +30,8 @@ def _threads() -> int:
 
 @contextmanager
 def computing(n_jobs: int | None) -> Iterator[None]:
-    """Inside, kernels run on `n_jobs` threads (None: one or all cores, what is faster); results do not depend on it."""
+    """Run kernels in the block on `n_jobs` threads (None: one or all cores, whichever is faster); results do not
+    depend on it."""
     before = _threads()
     token = choice.set(FastestThreads() if n_jobs is None else None)
     wanted = usable_cores() if n_jobs is None else n_jobs

@@ -1,11 +1,11 @@
-"""Gibbs sweeps that look at all topics, for up to a few hundred of them: no tables, few branches, vector instructions.
+"""Gibbs sweeps that examine all topics, for up to a few hundred of them: no tables, few branches, vector instructions.
 
 A token of word w takes topic k with probability proportional to x_k = (alpha_k + n_k) phi_kw. Topics are laid out in
 rows of sixteen. One pass of vector instructions adds the rows of x up to sixteen sums, one for each lane; a uniform
-number chooses the lane, and within the lane the row. The way through the code does not depend on the data, so the
-processor can begin with the token of another document while this one's comparisons are on their way: eight documents
-advance side by side. A token's own count is taken out when the token before it has been drawn, because a vector that is
-read soon after one of its numbers was written has to wait for it.
+number chooses the lane, and within the lane the row. The control flow does not depend on the data, so the processor can
+begin with the token of another document while this one's comparisons are in flight: eight documents advance side by
+side. A token's own count is subtracted when the token before it has been drawn, because a vector that is read soon
+after one of its numbers was written has to wait for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orthodrome.kernels.scans import count_up_to, last, prefetch, running_sums
 from orthodrome.kernels.streams import mixed, stream_key
 
 SIDE = 8
-"""Documents that advance side by side."""
+"""The number of documents that advance side by side."""
 
 _BITS = 4  # of a lane's number
 _GOLDEN, _40, _63 = np.uint64(0x9E3779B97F4A7C15), np.uint64(40), np.uint64(63)
@@ -69,21 +69,21 @@ def _below(patterns, at, lane, limit):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _change(numbers, weights, prior, rows, side, topic, by):  # type: ignore[no-untyped-def]
-    """Add to a topic's count; its weight is made afresh from the count, so that rounding does not pile up."""
+    """Change a topic's count; its weight is recomputed from the count, so that rounding errors do not accumulate."""
     numbers[side, topic] += by
     weights[side * rows + (topic >> _BITS), topic & (LANES - 1)] = prior[topic] + np.float32(numbers[side, topic])
 
 
 @njit(**OPTIONS)
 def _expect(topics, w, rows):  # type: ignore[no-untyped-def]
-    """Ask for the probabilities of a word before its turn comes."""
+    """Prefetch the probabilities of a word before they are needed."""
     for r in range(rows):
         prefetch(topics, w + r)
 
 
 @njit(**OPTIONS)
 def _begin(z, begin, end, numbers, weights, prior, rows, side):  # type: ignore[no-untyped-def]
-    """Count the assignments of a document except its first token's."""
+    """Count the assignments of a document except that of its first token."""
     for k in range(rows * LANES):
         numbers[side, k] = 0
     for i in range(begin + 1, end):

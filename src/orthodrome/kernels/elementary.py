@@ -26,7 +26,7 @@ _QUARTER, _UNIT53 = math.pi / 2, 2.0**-53
 
 @njit(**OPTIONS)
 def _artanh_series(f):  # type: ignore[no-untyped-def]
-    """2 artanh(f) for |f| < 0.172."""
+    """Return 2 artanh(f) for |f| < 0.172."""
     s = f * f
     p = s * (2 / 21) + 2 / 19
     p = p * s + 2 / 17
@@ -42,7 +42,7 @@ def _artanh_series(f):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _split(x):  # type: ignore[no-untyped-def]
-    """The m in [sqrt(1/2), sqrt(2)) and the whole number e of x = 2^e m."""
+    """Return m in [sqrt(1/2), sqrt(2)) and the whole number e with x = 2^e m."""
     pattern = np.float64(x).view(np.uint64)
     e = np.float64(np.int64(pattern >> _52) - _BIAS)
     m = np.uint64((pattern & _MANTISSA) | _HALF_BITS).view(np.float64)
@@ -52,14 +52,14 @@ def _split(x):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def log(x):  # type: ignore[no-untyped-def]
-    """Logarithm of a positive normal number: x = 2^e m, log m = 2 artanh((m - 1) / (m + 1))."""
+    """Return the logarithm of a positive normal number: x = 2^e m, log m = 2 artanh((m - 1) / (m + 1))."""
     m, e = _split(x)
     return e * _LOG2_HIGH + (_artanh_series((m - 1.0) / (m + 1.0)) + e * _LOG2_LOW)
 
 
 @njit(**OPTIONS)
 def log_complement(v):  # type: ignore[no-untyped-def]
-    """log(1 - v) for 0 <= v < 1; for small v the difference m - 1 is -v itself, so nothing is lost."""
+    """Return log(1 - v) for 0 <= v < 1; for small v the difference m - 1 is -v itself, so nothing is lost."""
     m, e = _split(1.0 - v)
     gap = -v if v < 0.25 else m - 1.0
     return e * _LOG2_HIGH + (_artanh_series(gap / (m + 1.0)) + e * _LOG2_LOW)
@@ -67,7 +67,7 @@ def log_complement(v):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def exp(x):  # type: ignore[no-untyped-def]
-    """Exponential: 2^n exp(r), |r| <= log(2) / 2; zero below -708, and the argument is taken as at most 709."""
+    """Return the exponential: 2^n exp(r), |r| <= log(2) / 2; zero below -708, and the argument is capped at 709."""
     inside = min(max(x, -708.0), 709.0)
     shifted = inside * _PER_LOG2 + _MAGIC
     n = shifted - _MAGIC
@@ -94,7 +94,7 @@ def exp(x):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def direction(bits):  # type: ignore[no-untyped-def]
-    """Cosine and sine of a uniform angle: an angle uniform on a quarter turn around 0, then swapped and signed."""
+    """Return cosine and sine of a uniform angle: one uniform on a quarter turn around 0, then swapped and signed."""
     t = (np.float64(np.int64(bits >> _ANGLE)) * _UNIT53 - 0.5) * _QUARTER
     s = t * t
     sine = _SIN[7] * s + _SIN[6]

@@ -1,4 +1,4 @@
-"""Exact draws of normal and Gamma numbers, one at a time, for what a vectorised loop leaves over.
+"""Exact draws of normal and Gamma numbers, one at a time, for the elements that a vectorised loop leaves over.
 
 Gamma numbers by Marsaglia & Tsang (2000): d v with d = shape - 1/3 and v = (1 + x / sqrt(9 d))^3, x normal, accepted if
 log U < x^2 / 2 + d (1 - v + log v).
@@ -23,7 +23,8 @@ def normal(stream):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def gamma_accepted(x, v, d, coin):  # type: ignore[no-untyped-def]
-    """Marsaglia & Tsang's test of d v, v = (1 + x / sqrt(9 d))^3 > 0, from the normal x and a uniform coin."""
+    """Return whether Marsaglia & Tsang's test accepts d v, v = (1 + x / sqrt(9 d))^3 > 0, from the normal x and a
+    uniform coin."""
     if coin < 1.0 - 0.0331 * x * x * x * x:
         return True
     return log(coin) < 0.5 * x * x + d * (1.0 - v + log(v))

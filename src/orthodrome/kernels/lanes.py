@@ -19,11 +19,11 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic
 
 LANES = 16
-"""Documents, or streams of random numbers, side by side."""
+"""The number of documents, or of streams of random numbers, side by side."""
 
 
 class Lanes(types.Type):
-    """The type of sixteen numbers of one kind."""
+    """The numba type of a vector of sixteen numbers of one kind."""
 
     def __init__(self, of: types.Float) -> None:
         self.of = of
@@ -32,7 +32,7 @@ class Lanes(types.Type):
 
 @register_default(Lanes)
 class LanesModel(PrimitiveModel):
-    """How LLVM holds them."""
+    """The representation of lanes in LLVM."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         element = ir.FloatType() if kind.of == types.float32 else ir.DoubleType()
@@ -40,7 +40,7 @@ class LanesModel(PrimitiveModel):
 
 
 def _flagged(make: Any) -> Any:
-    """An instruction that may be contracted into a fused multiply-add."""
+    """Return a builder of an instruction that may be contracted into a fused multiply-add."""
 
     def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return make(builder)(*args, flags=("contract", "nsz", "arcp"))
@@ -49,7 +49,7 @@ def _flagged(make: Any) -> Any:
 
 
 def _operator(op: Any, make: Any) -> None:
-    """The operator between two of the same type."""
+    """Register an operator between two lanes of the same type."""
 
     @infer_global(op)
     class Template(AbstractTemplate):
@@ -67,7 +67,7 @@ _operator(operator.truediv, lambda builder: builder.fdiv)
 
 
 def _row_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, vector: Any) -> Any:
-    """Where the row of a C-contiguous (rows, LANES) array begins."""
+    """Return a pointer to a row of a C-contiguous (rows, LANES) array."""
     data = context.make_array(kind)(context, builder, array).data
     start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, LANES))])
     return builder.bitcast(start, vector.as_pointer())
@@ -75,7 +75,7 @@ def _row_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, ve
 
 @intrinsic
 def load(typing_context, array, row):  # type: ignore[no-untyped-def]
-    """Row `row` of an array (rows, LANES)."""
+    """Return row `row` of an array (rows, LANES)."""
     kind = Lanes(array.dtype)
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
@@ -102,7 +102,7 @@ def store(typing_context, array, row, value):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def splat(typing_context, like, value):  # type: ignore[no-untyped-def]
-    """The same number in every lane, of the kind of `like` (an array or lanes)."""
+    """Return lanes of one number, of the kind of `like` (an array or lanes)."""
     of = like.of if isinstance(like, Lanes) else like.dtype
     kind = Lanes(of)
 
@@ -117,7 +117,7 @@ def splat(typing_context, like, value):  # type: ignore[no-untyped-def]
 
 
 def _call(builder: Any, name: str, args: Any) -> Any:
-    """An LLVM intrinsic on vectors."""
+    """Call an LLVM intrinsic on vectors."""
     vector = args[0].type
     suffix = f"v{LANES}f{32 if isinstance(vector.element, ir.FloatType) else 64}"
     kind = ir.FunctionType(vector, [vector] * len(args))
@@ -127,19 +127,19 @@ def _call(builder: Any, name: str, args: Any) -> Any:
 
 @intrinsic
 def fused(typing_context, a, b, c):  # type: ignore[no-untyped-def]
-    """a b + c."""
+    """Return a b + c."""
     return a(a, b, c), lambda context, builder, sig, args: _call(builder, "fmuladd", args)
 
 
 @intrinsic
 def root(typing_context, a):  # type: ignore[no-untyped-def]
-    """Square root."""
+    """Return the square root of every lane."""
     return a(a), lambda context, builder, sig, args: _call(builder, "sqrt", args)
 
 
 @intrinsic
 def lower(typing_context, a, b):  # type: ignore[no-untyped-def]
-    """The smaller."""
+    """Return the smaller number of every lane."""
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
         return builder.select(builder.fcmp_ordered("<", *args), *args)
@@ -149,7 +149,7 @@ def lower(typing_context, a, b):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def where_positive(typing_context, test, a, b):  # type: ignore[no-untyped-def]
-    """a where test > 0, else b."""
+    """Return a where test > 0, else b."""
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
         zero = ir.Constant(args[0].type, [0.0] * LANES)

@@ -12,7 +12,7 @@ from orthodrome.kernels.lanes import LANES
 
 
 def _shifted(builder: Any, value: Any, by: int) -> Any:
-    """Return the lanes moved up by some places, with zeros before them."""
+    """Return the lanes shifted up by some places, with zeros before them."""
     zero = ir.Constant(value.type, [0.0] * LANES)
     places = [LANES if lane < by else lane - by for lane in range(LANES)]
     return builder.shuffle_vector(value, zero, ir.Constant(ir.VectorType(ir.IntType(32), LANES), places))
@@ -54,7 +54,7 @@ def count_up_to(typing_context, value, limit):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def prefetch(typing_context, array, row):  # type: ignore[no-untyped-def]
-    """Ask for row `row` of a C-contiguous (rows, LANES) array, which will be read soon."""
+    """Prefetch row `row` of a C-contiguous (rows, LANES) array, which will be read soon."""
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
         data = context.make_array(sig.args[0])(context, builder, args[0]).data

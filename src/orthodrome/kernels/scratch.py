@@ -1,4 +1,4 @@
-"""Arrays for results that are used at once and then forgotten, kept for the next call.
+"""Scratch arrays for results that are used at once and then discarded, kept for the next call.
 
 A new array of a few hundred kilobytes costs as much as filling it, since the system hands out its pages one by one.
 Each thread has its own.

@@ -43,7 +43,7 @@ def enter(z, begin, end, slots, held, numbers):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def leave(size, slots, held):  # type: ignore[no-untyped-def]
-    """Forget a document's topics."""
+    """Clear a document's topics from `slots`."""
     for j in range(size):
         slots[held[j]] = -1
 
@@ -84,7 +84,7 @@ def sweep(key, begin, end, words, z, topics, tables, masses, size, slots, held, 
 
 @njit(**OPTIONS)
 def _drop(j, size, slots, held, numbers):  # type: ignore[no-untyped-def]
-    """Take a topic without tokens out of the list; the last one takes its place."""
+    """Remove a topic without tokens from the list; the last one takes its place."""
     slots[held[j]] = -1
     size -= 1
     if j < size:

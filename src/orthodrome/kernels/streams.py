@@ -17,7 +17,7 @@ from numba import njit
 from orthodrome.kernels.lanes import LANES
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
-"""Freedoms given to the compiler; not the one to assume that every number is finite."""
+"""The floating-point freedoms of the compiler; not the one to assume that every number is finite."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SWAP, _SIGN, _FRACTION = np.uint32(1 << 30), np.uint32(1 << 31), np.uint32((1 << 30) - 1)
@@ -28,7 +28,7 @@ _QUARTER_TURN, _LOG2, _ROOT_HALF = np.float32(math.pi / 2), np.float32(math.log(
 
 @njit(cache=True, error_model="numpy")
 def mixed(x: np.uint64) -> np.uint64:
-    """SplitMix64's output function: every bit of x moves every bit of the result."""
+    """Return SplitMix64's output function: every bit of x affects every bit of the result."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -36,7 +36,7 @@ def mixed(x: np.uint64) -> np.uint64:
 
 @njit(cache=True, error_model="numpy")
 def stream_key(seed: np.uint64, step: np.uint64, item: np.uint64) -> np.uint64:
-    """One number for the three."""
+    """Return one number that identifies the stream of the three."""
     key = mixed(np.uint64(seed) + _GOLDEN)
     key = mixed(key ^ (np.uint64(step) * _GOLDEN + np.uint64(1)))
     return mixed(key ^ (np.uint64(item) * _GOLDEN + np.uint64(2)))
@@ -54,7 +54,7 @@ def seed_lane(state: np.ndarray, lane: int, key: np.uint64) -> None:
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def advanced(a: np.uint32, b: np.uint32, c: np.uint32, count: np.uint32) -> tuple:
-    """One round of sfc32: the four numbers of the next state, and 32 random bits."""
+    """Return the four numbers of the next state of sfc32, and 32 random bits."""
     found = np.uint32(a + b + count)
     turned = np.uint32(np.uint32(c << np.uint32(21)) | np.uint32(c >> np.uint32(11)))
     first, second = np.uint32(b ^ (b >> np.uint32(9))), np.uint32(c + np.uint32(c << np.uint32(3)))
@@ -63,7 +63,7 @@ def advanced(a: np.uint32, b: np.uint32, c: np.uint32, count: np.uint32) -> tupl
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def next_bits(state: np.ndarray, bits: np.ndarray) -> None:
-    """32 random bits in every lane."""
+    """Write 32 random bits into every lane."""
     for lane in range(LANES):
         a, b, c, count, found = advanced(state[0, lane], state[1, lane], state[2, lane], state[3, lane])
         state[0, lane], state[1, lane], state[2, lane], state[3, lane] = a, b, c, count
@@ -72,7 +72,7 @@ def next_bits(state: np.ndarray, bits: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def log32(u: np.float32) -> np.float32:
-    """Logarithm of a positive normal float32, without a call."""
+    """Return the logarithm of a positive normal float32, without a library call."""
     pattern = np.float32(u).view(np.uint32)
     exponent = np.float32(np.int32(pattern >> np.uint32(23)) - np.int32(126))
     m = np.uint32((pattern & np.uint32(0x7FFFFF)) | np.uint32(0x3F000000)).view(np.float32)  # in [1/2, 1)
@@ -90,7 +90,7 @@ def log32(u: np.float32) -> np.float32:
 
 @njit(cache=True, error_model="numpy", nogil=True, fastmath=FAST)
 def box_muller(bits: np.uint32, turn: np.uint32) -> tuple:
-    """Two independent standard normals from two random words."""
+    """Return two independent standard normals from two random words."""
     u = np.float32(np.int32(bits >> np.uint32(1))) * _UNIT31 + _UNIT32
     radius = np.float32(math.sqrt(np.float32(-2) * log32(u)))
     angle = (np.float32(np.int32(turn & _FRACTION)) * _UNIT30 - _HALF) * _QUARTER_TURN
@@ -106,7 +106,7 @@ def box_muller(bits: np.uint32, turn: np.uint32) -> tuple:
 
 @njit(cache=True, error_model="numpy", nogil=True, fastmath=FAST)
 def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
-    """Standard normals in all rows (an even number) of `out`, (rows, LANES)."""
+    """Fill all rows (an even number) of `out`, (rows, LANES), with standard normals."""
     for row in range(0, out.shape[0], 2):
         for lane in range(LANES):
             a, b, c, count, bits = advanced(state[0, lane], state[1, lane], state[2, lane], state[3, lane])
@@ -119,6 +119,6 @@ def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def warm(state: np.ndarray, bits: np.ndarray) -> None:
-    """The rounds that sfc32 wants after seeding."""
+    """Discard the first rounds after seeding, as sfc32 requires."""
     for _ in range(12):
         next_bits(state, bits)

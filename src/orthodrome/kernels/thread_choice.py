@@ -1,8 +1,8 @@
-"""One thread or all of them: whichever is faster, tried now and then.
+"""One thread or all of them: whichever is faster, measured now and then.
 
 A draw of the topics is dozens of kernels of some ten to a hundred microseconds. On a machine where waking a thread
 takes as long, two threads are half as fast as one; with more topics or words they are faster. The numbers that are
-drawn do not depend on it, so a clock may decide. `computing(None)` makes the choice for all that is called inside.
+drawn do not depend on it, so a clock may decide. `computing(None)` makes the choice for everything called inside.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EVERY, TRIALS, FIRST = 256, 8, 2
 
 
 class FastestThreads:
-    """Calls functions with the number of threads that has been fastest of late."""
+    """A caller of functions that uses the number of threads that was fastest in the latest trial."""
 
     def __init__(self) -> None:
         self.calls, self.best = 0, 0
@@ -53,6 +53,6 @@ choice: ContextVar[FastestThreads | None] = ContextVar("choice", default=None)
 
 
 def on_fastest_threads(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function with the number of threads that the surroundings ask for, or that is fastest."""
+    """Call a function with the number of threads that the surrounding `computing` asks for, or that is fastest."""
     chosen = choice.get()
     return function(*args) if chosen is None else chosen.call(function, *args)

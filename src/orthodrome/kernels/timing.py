@@ -1,4 +1,4 @@
-"""Where the time goes: the seconds that parts of a computation took, counted while a stopwatch runs."""
+"""A profile: the seconds that parts of a computation took, counted while a stopwatch runs."""
 
 from __future__ import annotations
 

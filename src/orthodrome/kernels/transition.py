@@ -1,4 +1,4 @@
-"""`cir_transition`: one law behind one function, by numba for NumPy arrays and by JAX for JAX arrays."""
+"""`cir_transition`: one distribution behind one function, by numba for NumPy arrays and by JAX for JAX arrays."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _scales(time: float, rate: float, volatility: float) -> tuple[float, float, 
 
 
 def _seed(key: Seed) -> np.uint64:
-    """Return a whole number as it is, and 64 bits of a JAX key."""
+    """Return a whole number unchanged, and 64 bits of a JAX key."""
     if isinstance(key, (int, np.integer)):
         return np.uint64(key)
     import jax

@@ -25,7 +25,15 @@ _UNSET = object()
 
 @pytree
 class Affine(Manifold):
-    """`Affine(matrix, offset)`: vectors x with matrix x = offset; densities with respect to its Lebesgue measure."""
+    """Vectors x with matrix x = offset; densities with respect to Lebesgue measure on that affine subspace.
+
+    `Affine(matrix, offset)` factorises the equations once.
+
+    matrix: A (m x n), whose rows may be redundant
+    offset: b, one number or m
+    basis, origin: the factorised form, which only JAX passes: an orthonormal basis of the rows, the solution of least
+        norm
+    """
 
     basis: Array
     origin: Array

@@ -29,9 +29,11 @@ from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
 
 @pytree
 class Ball(OnSphere):
-    """Vectors with |theta - center|_norm <= radius; densities with respect to Lebesgue measure.
+    """Vectors with |theta - center| <= radius in the q-norm; densities with respect to Lebesgue measure.
 
-    The radius is one number, the center one number or a vector.
+    radius: one number
+    center: one number or a vector
+    norm: q
     """
 
     radius: Any = 1.0

@@ -21,7 +21,10 @@ from orthodrome.manifolds.on_sphere import SPHERE, OnSphere
 
 @pytree
 class Box(OnSphere):
-    """lower <= theta <= upper, each one number or a vector; densities with respect to Lebesgue measure."""
+    """Vectors with lower <= theta <= upper; densities with respect to Lebesgue measure.
+
+    lower, upper: one number or a vector each, both finite
+    """
 
     lower: Any = 0.0
     upper: Any = 1.0

@@ -27,7 +27,10 @@ _Y2 = (857 - 58 * _ROOT) / 630
 
 
 def exponential(a: Array, bound: Array) -> Array:
-    """e^a for square matrices on the last two axes; `bound` (their leading shape) is at least their spectral norm."""
+    """Return e^a for square matrices on the last two axes.
+
+    bound: upper bounds of their spectral norms, of their leading shape
+    """
     # the remainder x^9 / 9! of the polynomial stays below a tenth of the last digit
     reach = (0.1 * math.factorial(9) * float(jnp.finfo(a.dtype).eps)) ** (1 / 9)
     squarings = jnp.ceil(jnp.log2(jnp.maximum(jnp.max(bound) / reach, 1))).astype(jnp.int32)
@@ -37,7 +40,7 @@ def exponential(a: Array, bound: Array) -> Array:
 
 
 def exponential_skew(a: Array, t: Any) -> Array:
-    """e^{ta} for skew-symmetric a."""
+    """Return e^{ta} for skew-symmetric matrices a."""
     n = a.shape[-1]
     if n == 1:
         return jnp.ones_like(a)
@@ -53,12 +56,12 @@ def exponential_skew(a: Array, t: Any) -> Array:
 
 
 def identity(like: Array) -> Array:
-    """The identity matrix, broadcast to the shape of `like`."""
+    """Return the identity matrix, broadcast to the shape of `like`."""
     return jnp.broadcast_to(jnp.eye(like.shape[-1], dtype=like.dtype), like.shape)
 
 
 def transposed(a: Array) -> Array:
-    """The transpose of the last two axes."""
+    """Return the transpose of the last two axes."""
     return jnp.swapaxes(a, -1, -2)
 
 

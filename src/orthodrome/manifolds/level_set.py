@@ -31,7 +31,13 @@ from orthodrome.manifolds.manifold import Manifold
 class LevelSet(Manifold):
     """Points with constraint(x) = 0; densities with respect to the surface measure.
 
-    `random_point` is a normal draw put on the manifold: a start, not a uniform law.
+    `random_point` is a normal draw moved onto the manifold: a start, not a uniform draw.
+
+    constraint: `constraint(x)`, or `constraint(x, data)` if there are data, of ONE point; returns one number or a
+        vector
+    data: a tree of arrays, or None
+    point_ndim: the number of axes of one point
+    max_iterations: of Newton's method, after which a move is rejected
     """
 
     exact_flow = False
@@ -100,7 +106,7 @@ class LevelSet(Manifold):
         return y, self._project(y, v + pull / jnp.where(t == 0, 1, t))
 
     def _multiplier(self, normals: Array, ahead: Array) -> Array:
-        """The l that solves c(ahead + normals'l) = 0, or NaN."""
+        """Return the l that solves c(ahead + normals'l) = 0, or NaN if Newton's method does not converge."""
 
         def newton(force: Array) -> Array:
             y = ahead + (force @ normals).reshape(ahead.shape)

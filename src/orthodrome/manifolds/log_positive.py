@@ -14,7 +14,10 @@ from orthodrome.manifolds.euclidean import Euclidean
 
 @pytree
 class LogPositive(Euclidean):
-    """Arrays of numbers > 0 (or their logs); densities with respect to Lebesgue measure dp."""
+    """Arrays of positive numbers in log coordinates; densities with respect to Lebesgue measure dp.
+
+    carry_logs: whether the user's coordinates are log p instead of p (still with densities with respect to dp)
+    """
 
     carry_logs: bool = static(default=False)
 

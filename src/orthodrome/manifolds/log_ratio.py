@@ -26,7 +26,10 @@ from orthodrome.manifolds.weights import Weights
 
 @pytree
 class LogRatioSimplex(Weights):
-    """Weights p > 0 (or their logs) along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
+    """Probability vectors p > 0 along the last axis; densities with respect to dp_1 ... dp_{d-1}.
+
+    carry_logs: whether the user's coordinates are log p instead of p (still with densities with respect to dp)
+    """
 
     carry_logs: bool = static(default=False)
 

@@ -28,77 +28,81 @@ from orthodrome.core.types import Reals, Tree
 from orthodrome.errors import BadInput
 
 QUANTILES = (0.05, 0.5, 0.95)
-"""Of a summary."""
+"""The quantiles of a summary: the median and a central 90 per cent interval."""
 
 
 class Manifold(abc.ABC):
-    """Byrne & Girolami's three ingredients (projection, geodesic, measure) and what the doors need."""
+    """The three ingredients of Byrne & Girolami (projection, geodesic, measure), and what the doors need."""
 
     exact_flow: ClassVar[bool] = True
-    """The geodesic composes and keeps its speed to rounding (not `LevelSet`, whose flow is RATTLE's drift)."""
+    """Whether geodesics compose and keep their speed to rounding (not `LevelSet`, whose flow is RATTLE's drift)."""
     smooth: ClassVar[bool] = True
-    """The geodesic is differentiable in time (not at walls that reflect)."""
+    """Whether geodesics are differentiable in time (not at walls that reflect)."""
     flat: ClassVar[bool] = False
-    """The projection is the identity, so every element may have its own step size."""
+    """Whether the projection is the identity, so that every element may have its own step size."""
     point_ndim: ClassVar[int] = 1
-    """How many trailing axes of an array make one point, in the user's coordinates."""
+    """The number of trailing axes of an array that make one point, in the user's coordinates."""
     mirrored: ClassVar[bool] = False
-    """With x also -x is on the space, so that the sign of a parameter may be arbitrary."""
+    """Whether the space contains -x with every x, so that the sign of a parameter may be arbitrary."""
     advice: ClassVar[str] = ""
-    """What to do where the density of a start is not finite."""
+    """What to do if the log density at the start is non-finite."""
 
     @abc.abstractmethod
     def dimension(self, x: Tree) -> int:
-        """The dimension, summed over copies."""
+        """Return the dimension of the manifold, summed over copies."""
 
     @abc.abstractmethod
     def project(self, x: Tree, u: Tree) -> Tree:
-        """The orthogonal projection of the ambient vector u on the tangent space at x."""
+        """Return the orthogonal projection of the ambient vector u onto the tangent space at x."""
 
     @abc.abstractmethod
     def geodesic(self, x: Tree, v: Tree, t: Any) -> tuple[Tree, Tree]:
-        """The point and the velocity at time t on the geodesic that leaves x with velocity v.
+        """Return the point and the velocity at time t on the geodesic that leaves x with velocity v.
 
-        t has the structure of x (a number for one leaf; per element on flat leaves). A flow that fails (`LevelSet`)
-        returns NaN, which the samplers take as a rejected move.
+        t: a tree like x with one number per leaf, or one per element on flat leaves
+        returns: NaN where the flow fails (`LevelSet`), which the samplers take as a rejected move
         """
 
     @abc.abstractmethod
     def retract(self, x: Tree) -> Tree:
-        """The point of the manifold nearest to x (or close to it); the identity on the manifold."""
+        """Return a point of the manifold nearest or close to x; the identity on the manifold."""
 
     @abc.abstractmethod
     def random_point(self, key: Array, like: Tree) -> Tree:
-        """A random embedded point for a parameter of the shape and dtype of `like` (in the user's coordinates).
+        """Draw a random embedded point: uniformly on compact spaces, from a standard choice elsewhere.
 
-        Uniform on compact spaces, a standard choice elsewhere.
+        like: an array of the parameter's shape and dtype, in the user's coordinates
         """
 
     @abc.abstractmethod
     def distance(self, x: Tree) -> Array:
-        """How far x is from the manifold: the largest violation of its equations over elements and copies."""
+        """Return how far x is from the manifold: the largest violation of its equations over elements and copies."""
 
     @abc.abstractmethod
     def max_step(self, x: Tree) -> Any:
-        """The largest sensible step of each leaf: half the injectivity radius over the root of the dimension per copy
-        (a typical speed), so that one step never passes a quarter of a closed geodesic; infinite on flat spaces."""
+        """Return the largest sensible step size of each leaf, infinite on flat spaces.
+
+        It is half the injectivity radius over the square root of the dimension per copy (a typical speed), so that one
+        step
+        never passes a quarter of a closed geodesic.
+        """
 
     def random_velocity(self, key: Array, x: Tree) -> Tree:
-        """A standard normal vector in the tangent space at x."""
+        """Draw a standard normal vector in the tangent space at x."""
         return self.project(x, trees.normal_like(key, x))
 
     def to_user(self, x: Tree) -> Tree:
-        """The coordinates the user thinks in."""
+        """Convert an embedded point to the user's coordinates."""
         return x
 
     def from_user(self, p: Tree) -> Tree:
-        """An embedded point whose `to_user` is p."""
+        """Convert a point in the user's coordinates to an embedded point; `to_user` takes it back."""
         return p
 
     def walls(self, x: Tree) -> Tree | None:
-        """For every element how far the wall is that it would cross, inf if none; None: the space has no walls.
+        """Return the distance of every element from the wall it would cross, inf where there is none; None: no walls.
 
-        Exact samplers soften the force there (`samplers.soft_walls`).
+        Exact samplers soften the force near walls (`dynamics.soft_walls`).
         """
         return None
 
@@ -114,7 +118,8 @@ class Manifold(abc.ABC):
         return x
 
     def log_measure(self, x: Tree) -> Array | float:
-        """The log density of the user's reference measure with respect to the surface measure, summed over copies."""
+        """Return the log density of the user's reference measure with respect to the surface measure, summed over all
+        copies."""
         return 0.0
 
     def log_volume(self, like: Tree) -> float:
@@ -129,25 +134,25 @@ class Manifold(abc.ABC):
         raise BadInput(f"the volume of {kind} is not known or not finite; known are Sphere, Simplex, Stiefel, Rotation")
 
     def least_concentration(self, adjusted: bool) -> float | None:
-        """Return the smallest a that a sampler, with a Metropolis test or without, can bear at a wall where the
-        density is like p^(a - 1); None: any, or there are no walls."""
+        """Return the smallest a at which a sampler, with a Metropolis test or without, is valid at a wall where the
+        density is like p^(a - 1); None: any a, or there are no walls."""
         return None
 
     @classmethod
     def remedy(cls, name: str) -> str:
-        """Return what to do with a start, called `name`, that is off the manifold."""
+        """Return what to do with a start called `name` that is off the manifold."""
         return "pass `manifold.retract(start)`"
 
     @classmethod
     def summary(cls, draws: Reals) -> dict[str, Reals]:
-        """Return what draws (chain, draw, ...) in the user's coordinates say, by name: mean, spread and quantiles."""
+        """Return statistics of draws (chain, draw, ...) in the user's coordinates, by name: mean, sd and quantiles."""
         quantiles = np.quantile(draws, QUANTILES, axis=(0, 1))
         found = {"mean": draws.mean((0, 1)), "sd": draws.std((0, 1), ddof=1)}
         return found | {f"q{100 * q:02.0f}": level for q, level in zip(QUANTILES, quantiles, strict=True)}
 
 
 def manifold_named(name: str) -> type[Manifold]:
-    """Return the class of a manifold by its name, as draws on disk give it; `Manifold` if there is none."""
+    """Return the class of a manifold by its name, as draws on disk state it; `Manifold` if there is none."""
     found, every = Manifold, [Manifold]
     while every:
         kind = every.pop()

@@ -1,7 +1,7 @@
-"""What is common to spaces that are carried on spheres: the embedded point is a unit vector along the last axis.
+"""Spaces that are mapped onto spheres: the embedded point is a unit vector along the last axis.
 
-`Simplex`, `Ball` and `Box` differ in their maps to and from the user's coordinates only; flow, projection and rounding
-are the sphere's.
+`Simplex`, `Ball` and `Box` differ only in their maps to and from the user's coordinates; projection, geodesic and the
+removal of rounding errors are the sphere's.
 """
 
 from __future__ import annotations

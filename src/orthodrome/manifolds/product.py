@@ -18,13 +18,16 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 def is_manifold(node: Any) -> bool:
-    """Whether a node of a tree is a manifold of one leaf."""
+    """Return whether a node of a tree is a manifold, and so belongs to one leaf of the parameters."""
     return isinstance(node, Manifold)
 
 
 @pytree
 class Product(Manifold):
-    """`Product({"topics": Sphere(), "scale": Positive()})`: one manifold per leaf of the parameters."""
+    """A product of manifolds, one for each leaf of the parameters.
+
+    factors: a tree of manifolds like the parameters, such as {"topics": Sphere(), "scale": Positive()}
+    """
 
     factors: Any
 
@@ -79,10 +82,10 @@ class Product(Manifold):
         return float(sum(jax.tree.leaves(self.map(lambda m, a: m.log_volume(a), like))))
 
     def map(self, function: Any, *rest: Tree) -> Tree:
-        """function(manifold, leaf, ...) over the factors."""
+        """Apply function(manifold, leaf, ...) to every factor and its leaves."""
         return jax.tree.map(function, self.factors, *rest, is_leaf=is_manifold)
 
 
 def per_leaf(manifold: Manifold, function: Any, *rest: Tree) -> Tree:
-    """function(manifold of the leaf, leaf, ...), for a product or a single manifold alike."""
+    """Apply function(manifold of the leaf, leaf, ...) to every leaf, for a product or a single manifold."""
     return manifold.map(function, *rest) if isinstance(manifold, Product) else function(manifold, *rest)

@@ -31,7 +31,10 @@ Carry = tuple[Array, Array, Array, Array]
 
 @pytree
 class ReflectedSimplex(Weights):
-    """Weights p >= 0 along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
+    """Probability vectors p >= 0 along the last axis; densities with respect to dp_1 ... dp_{d-1}.
+
+    max_hits: the number of reflections in one step after which the move fails
+    """
 
     smooth = False
     max_hits: int = static(default=10_000)

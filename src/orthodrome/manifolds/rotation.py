@@ -26,7 +26,10 @@ from orthodrome.manifolds.stiefel import log_frames, reflected, turned_to
 
 @pytree
 class Rotation(Manifold):
-    """Orthogonal n x n matrices, of determinant 1 if `special`; densities with respect to Haar (surface) measure."""
+    """Rotation matrices; densities with respect to the surface measure, which is proportional to Haar measure.
+
+    special: whether the determinant is 1; otherwise all orthogonal matrices
+    """
 
     special: bool = static(default=True)
     point_ndim = 2

@@ -1,9 +1,9 @@
-"""The simplex carried on the sphere by x = sqrt(p) (Byrne & Girolami, example 2.4 with erratum 002-2, and section 5.3).
+"""The simplex mapped onto the sphere by x = sqrt(p) (Byrne & Girolami, example 2.4 with erratum 002-2, section 5.3).
 
     p_i = x_i^2,     dp_1 ... dp_{d-1} = 2^{d-1} |x_1 ... x_d| dS(x)   in each of the 2^d orthants.
 
-All orthants are valid and alike, so the walls need no care: the surface density is shared out among them, which divides
-it by 2^d and leaves
+All orthants are equivalent, so a trajectory may cross a wall into the next one: the mass is divided among the 2^d
+orthants, which leaves
 
     log_measure(x) = sum_i log|x_i| - log 2.
 
@@ -25,7 +25,7 @@ from orthodrome.manifolds.weights import Weights
 
 @pytree
 class Simplex(Weights, OnSphere):
-    """Weights p >= 0 along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
+    """Probability vectors p >= 0 along the last axis; densities with respect to dp_1 ... dp_{d-1}."""
 
     def random_point(self, key: Array, like: Any) -> Array:
         return SPHERE.random_point(key, like)

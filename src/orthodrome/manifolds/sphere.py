@@ -70,7 +70,8 @@ class Sphere(Manifold):
 
     @classmethod
     def summary(cls, draws: Reals) -> dict[str, Reals]:
-        """Return the directional mean m = E x / |E x| and the resultant length |E x| (1: a point, 0: no direction)."""
+        """Return the directional mean m = E x / |E x| and the mean resultant length |E x| (1: a point, 0: no
+        direction)."""
         mean = draws.mean((0, 1), dtype=float)
         length = np.linalg.norm(mean, axis=-1, keepdims=True)
         direction = mean / np.maximum(length, np.finfo(float).tiny)

@@ -77,8 +77,8 @@ class Stiefel(Manifold):
 
     @classmethod
     def summary(cls, draws: Reals) -> dict[str, Reals]:
-        """Return the mean frame up to signs (and rotation) of its columns, the leading eigenvectors of E X X', and the
-        share of E X X' in their span."""
+        """Return the mean frame, which is defined up to signs and rotation of its columns (the leading eigenvectors of
+        E X X'), and the share of E X X' in its span."""
         columns = draws.shape[-1]
         second = np.einsum("cd...ik,cd...jk->...ij", draws, draws, dtype=float) / (draws.shape[0] * draws.shape[1])
         eigenvalues, vectors = np.linalg.eigh(second)
@@ -88,18 +88,21 @@ class Stiefel(Manifold):
 
 
 def log_frames(n: int, p: int) -> float:
-    """Return the log volume of the n x p frames, 2^{p(p-1)/4} prod_{k<p} area(S^{n-1-k}): turning two columns into each
-    other moves both, so each of the p(p-1)/2 such directions is sqrt(2) longer than an angle."""
+    """Return the log volume of the n x p orthonormal frames, 2^{p(p-1)/4} prod_{k<p} area(S^{n-1-k}).
+
+    Turning two columns into each other moves both, so each of the p(p-1)/2 such directions is sqrt(2) longer than an
+    angle.
+    """
     return p * (p - 1) / 4 * math.log(2) + sum(log_area(n - k) for k in range(p))
 
 
 def reflected(x: Array) -> Array:
-    """Return 1 for every square matrix of negative determinant, else 0, in one row."""
+    """Return 1 for every square matrix of negative determinant and 0 for the others, as a vector."""
     return jnp.ravel(jnp.linalg.det(x) < 0).astype(jnp.int32)
 
 
 def turned_to(x: Array, other: Array) -> Array:
-    """Return square matrices whose first column is turned round where the determinants' signs differ."""
+    """Return the square matrices x with the first column negated where the determinant of `other` has another sign."""
     differ = jnp.linalg.det(x) * jnp.linalg.det(other) < 0
     return x.at[..., 0].multiply(jnp.where(differ, -1, 1).astype(x.dtype)[..., None])
 
@@ -113,7 +116,7 @@ def _symmetric(a: Array) -> Array:
 
 
 def _coefficients(gram: Array, t: Any) -> Array:
-    """The 2p x 2p matrix that takes [X V] to [X(t) V(t)], from the inner products of the columns of [X V]."""
+    """Return the 2p x 2p matrix that takes [X V] to [X(t) V(t)], from the inner products of the columns of [X V]."""
     p = gram.shape[-1] // 2
     frame, cross, squares = gram[..., :p, :p], gram[..., :p, p:], gram[..., p:, p:]
     square = jnp.trace(squares, axis1=-2, axis2=-1)[..., None, None]

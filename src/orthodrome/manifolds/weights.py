@@ -1,4 +1,4 @@
-"""What the simplices share at the doors: the user's coordinates are weights that are positive and sum to 1."""
+"""What the simplices have in common: the user's coordinates are weights that are positive and sum to 1."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 class Weights(Manifold):
-    """A manifold whose users think in weights."""
+    """A manifold whose coordinates are probability vectors."""
 
     advice = "a weight of 0 is on a wall of the simplex: start inside, such as `(start + 1e-3) / (start + 1e-3).sum()`"
 

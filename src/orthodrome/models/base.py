@@ -1,4 +1,5 @@
-"""What the models that are fitted by sampling share: the settings of a run, the run itself, and its summary."""
+"""What the models that are fitted by sampling have in common: the settings of a run, the run itself, and its
+summary."""
 
 from __future__ import annotations
 
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "float64")
 PREDICTED = 200
-"""Over so many draws are predictions averaged."""
+"""The largest number of draws over which predictions are averaged."""
 
 
 class SampledModel(BaseEstimator):
     """A model whose `fit` leaves draws in `draws_`.
 
-    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
-    random_state: an int; progress: show a bar
+    num_chains, num_warmup, num_draws: of the run
+    dtype: 'float32' or 'float64'
+    random_state: an int
+    progress: whether to show a progress bar
     """
 
     def __init__(
@@ -41,12 +44,12 @@ class SampledModel(BaseEstimator):
         self.progress = progress
 
     def in_precision(self) -> Any:
-        """The context in which the model's numbers have its dtype."""
+        """Return a context in which the model computes in its dtype."""
         check_choice("dtype", self.dtype, DTYPES)
         return jax.enable_x64(self.dtype == "float64" or jnp.result_type(float) == jnp.float64)
 
     def drawn(self, sampler: Any, start: Any, dims: Any = None, coords: Any = None) -> xarray.DataTree:
-        """A run with the model's settings."""
+        """Run a sampler with the model's settings, and return the draws."""
         return sample(
             sampler,
             start,
@@ -60,7 +63,7 @@ class SampledModel(BaseEstimator):
         )
 
     def summary(self) -> Summary:
-        """What the draws say."""
+        """Return a summary of the draws."""
         from orthodrome.diagnostics.summaries import summary
 
         check_is_fitted(self)
@@ -68,11 +71,11 @@ class SampledModel(BaseEstimator):
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is not one of some."""
+    """Raise if a value is not one of the choices."""
     if value not in choices:
         raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
 
 
 def thinned(rows: Any) -> Any:
-    """Some hundred of many draws, evenly spread."""
+    """Return at most `PREDICTED` of many draws, evenly spaced."""
     return rows[np.unique(np.linspace(0, len(rows) - 1, PREDICTED).astype(int))]

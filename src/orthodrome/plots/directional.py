@@ -1,4 +1,4 @@
-"""A fitted `Directional` with its data: on the circle, on both sides of a globe, or on a flattened torus.
+"""Figures of a fitted `Directional` with its data: on the circle, on both sides of a globe, or on a flattened torus.
 
 Contours are of the posterior predictive density, at levels inside which 50, 90 and 99 per cent of it lie; crosses mark
 mean directions.
@@ -17,11 +17,16 @@ from orthodrome.plots.globe import globe, scatter, view
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 
 INSIDE = (0.99, 0.9, 0.5)
+"""The probabilities inside the contours."""
 GRID = 90
+"""The number of grid points along each axis of a contour plot."""
 
 
 def plot_directional(model: Any) -> Figure:
-    """A figure of a fitted `Directional` on a circle, on the sphere in three dimensions or on a torus."""
+    """Return a figure of a fitted `Directional` on a circle, on the sphere in three dimensions or on a torus.
+
+    model: fitted
+    """
     shape = model.x_.shape[1:]
     if shape == (2, 2):
         return on_torus(model)
@@ -33,7 +38,7 @@ def plot_directional(model: Any) -> Figure:
 
 
 def on_circle(model: Any) -> Figure:
-    """A histogram of the angles around the circle, and the predictive density."""
+    """Return a figure with a histogram of the angles around the circle, and the predictive density."""
     figure, axes = new_figure(1, 1, size=(4.2, 3.6))
     angle = np.linspace(0, 2 * np.pi, 361)
     density = np.exp(model.score_samples(np.stack([np.cos(angle), np.sin(angle)], axis=1)))
@@ -47,7 +52,7 @@ def on_circle(model: Any) -> Figure:
 
 
 def on_sphere(model: Any) -> Figure:
-    """Two globes, seen from the data's main direction and from behind."""
+    """Return a figure with two globes, seen from the data's main direction and from behind."""
     figure, axes = new_figure(1, 2, size=(7.0, 3.6))
     _, _, right = np.linalg.svd(model.x_)
     front = right[0] * (1 if np.sum(model.x_ @ right[0]) >= 0 else -1)
@@ -63,7 +68,7 @@ def on_sphere(model: Any) -> Figure:
 
 
 def contours(panel: Any, camera: Reals, model: Any) -> None:
-    """Level lines of the predictive density on the near side of a globe."""
+    """Draw contours of the predictive density on the near side of a globe."""
     side = np.linspace(-1, 1, GRID)
     u, v = np.meshgrid(side, side)
     inside = u**2 + v**2 < 0.998
@@ -76,7 +81,8 @@ def contours(panel: Any, camera: Reals, model: Any) -> None:
 
 
 def highest_density_levels(height: Reals, area: Reals, opposite: Reals | None = None) -> list[float]:
-    """Densities above which 99, 90 and 50 per cent lie, from values on a grid with cells of some area."""
+    """Return the densities above which 99, 90 and 50 per cent of the mass lie, from values on a grid and the areas
+    of its cells."""
     values = height if opposite is None else np.concatenate([height, opposite])
     cells = area if opposite is None else np.concatenate([area, area])
     order = np.argsort(-values)
@@ -86,7 +92,7 @@ def highest_density_levels(height: Reals, area: Reals, opposite: Reals | None = 
 
 
 def on_torus(model: Any) -> Figure:
-    """Both angles against one another, from -pi to pi about their means, so that no cloud is cut in two."""
+    """Return a scatter plot of both angles, from -pi to pi about their means, so that no cluster is cut in two."""
     figure, axes = new_figure(1, 1, size=(4.2, 4.0))
     middle = model.estimate_["mean_angle"]
     angles = np.arctan2(model.x_[..., 1], model.x_[..., 0])

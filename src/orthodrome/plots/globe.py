@@ -1,4 +1,4 @@
-"""Points of the sphere in R^3 on a globe: the orthographic projection, as a far-away eye sees them."""
+"""Points of the sphere in R^3 on a globe: the orthographic projection, as seen from far away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orthodrome.plots.style import GREY
 
 
 def view(towards: Any) -> Reals:
-    """The rotation whose rows are right, up and towards the eye, for an eye above the point `towards`."""
+    """Return the rotation whose rows are right, up and towards the viewer, for a viewer above the point `towards`."""
     eye = np.asarray(towards, float) / np.linalg.norm(towards)
     right = np.cross([0.0, 0.0, 1.0], eye)
     right = right / np.linalg.norm(right) if np.linalg.norm(right) > 1e-9 else np.array([1.0, 0.0, 0.0])
@@ -21,7 +21,7 @@ def view(towards: Any) -> Reals:
 
 
 def globe(axes: Axes, camera: Reals) -> None:
-    """The rim and the lines of longitude and latitude on the near side."""
+    """Draw the rim and the lines of longitude and latitude on the near side."""
     axes.add_patch(Circle((0, 0), 1, facecolor="#f5f6f8", edgecolor=GREY, linewidth=0.8))
     turn = np.linspace(0, 2 * np.pi, 181)
     for latitude in np.radians([-60, -30, 0, 30, 60]):
@@ -35,14 +35,14 @@ def globe(axes: Axes, camera: Reals) -> None:
 
 
 def curve(axes: Axes, camera: Reals, points: Any, **style: Any) -> None:
-    """A line on the near side; the far side is not drawn."""
+    """Draw the part of a line that is on the near side."""
     seen = np.asarray(points, float) @ camera.T
     seen[seen[:, 2] < 0] = np.nan
     axes.plot(seen[:, 0], seen[:, 1], **style)
 
 
 def scatter(axes: Axes, camera: Reals, points: Any, **style: Any) -> None:
-    """Points on the near side."""
+    """Draw the points that are on the near side."""
     seen = np.asarray(points, float) @ camera.T
     near = seen[seen[:, 2] > 0]
     axes.scatter(near[:, 0], near[:, 1], **{"linewidths": 0, "s": 6} | style)

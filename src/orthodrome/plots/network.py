@@ -1,6 +1,7 @@
-"""A fitted `NetworkEigenmodel`: edges beside their probabilities, the nodes' positions, and the eigenvalues.
+"""A figure of a fitted `NetworkEigenmodel`: edges beside their probabilities, the nodes' positions, and the
+eigenvalues.
 
-Nodes are sorted by their place in the first column of the frame, so that what the model has found shows as blocks.
+Nodes are sorted by their coordinate in the first column of the frame, so that the structure found shows as blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 
 
 def plot_network(model: Any) -> Figure:
-    """Four panels: edges, probabilities, positions, traces."""
+    """Return a figure of four panels: edges, probabilities, positions, traces.
+
+    model: fitted
+    """
     figure, axes = new_figure(1, 4, size=(12.5, 3.2))
     order = np.argsort(model.frame_[:, 0])
     matrices = (("edges", np.nan_to_num(model.edges_, nan=0.5)), ("probability of an edge", model.edge_probability_))
@@ -29,7 +33,7 @@ def plot_network(model: Any) -> Figure:
 
 
 def positions(panel: Axes, model: Any) -> None:
-    """Nodes in the plane of the first two columns (against their number if there is one), with the edges."""
+    """Draw the nodes in the plane of the first two columns (one column: against their number), with the edges."""
     place = model.frame_ * np.sqrt(np.abs(model.eigenvalues_))
     x, y = (np.arange(len(place)), place[:, 0]) if place.shape[1] == 1 else place[:, :2].T
     for i, j in np.argwhere(np.triu(model.edges_ == 1, 1)):
@@ -43,7 +47,7 @@ def positions(panel: Axes, model: Any) -> None:
 
 
 def traces(panel: Axes, eigenvalues: Reals) -> None:
-    """Every eigenvalue of every chain, one colour a column."""
+    """Draw the trace of every eigenvalue of every chain, one colour per column."""
     for column in range(eigenvalues.shape[2]):
         panel.plot(eigenvalues[..., column].T, color=(BLUE, ORANGE, GREEN)[column % 3], linewidth=0.6)
     panel.set(title="eigenvalues", xlabel="draw")

@@ -1,4 +1,4 @@
-"""The strengths of players: means with 50 % and 90 % intervals, the strongest on top."""
+"""A figure of the strengths of players: means with 50 % and 90 % intervals, the strongest on top."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from orthodrome.plots.style import BLUE, new_figure
 
 
 def plot_strengths(model: Any) -> Any:
-    """A figure of a fitted `PairedComparison`."""
+    """Return a figure of a fitted `PairedComparison`.
+
+    model: fitted
+    """
     strength = np.asarray(model.draws_["posterior"]["strength"], float)
     flat = strength.reshape(-1, strength.shape[-1])
     order = np.argsort(model.mean_)

@@ -1,4 +1,4 @@
-"""The look shared by all figures: one size of type, few colours, no boxes."""
+"""The style of all figures: one font size, few colours, no boxes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STYLE: dict[str, Any] = {
 
 
 def new_figure(rows: int, columns: int, size: tuple[float, float], **grid: Any) -> tuple[Figure, Any]:
-    """A figure and its axes (always a two-dimensional array of them), apart from pyplot's global state."""
+    """Return a figure and its axes (always a two-dimensional array of them), independent of pyplot's global state."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
@@ -30,7 +30,7 @@ def new_figure(rows: int, columns: int, size: tuple[float, float], **grid: Any) 
 
 
 def save(figure: Figure, stem: Path) -> None:
-    """PNG for a look, SVG for print."""
+    """Save a figure as PNG for the screen and as SVG for print."""
     with matplotlib.rc_context(STYLE):
         figure.savefig(stem.with_suffix(".png"), dpi=150)
         figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})

@@ -22,7 +22,9 @@ from orthodrome.core.types import Reals
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 
 MOST_TOPICS = 40
+"""The largest number of topics in a figure."""
 MOST_POINTS = 2_000
+"""The largest number of documents on a map."""
 
 
 def words_figure(
@@ -34,8 +36,17 @@ def words_figure(
     num_top: int = 8,
     num_bottom: int = 4,
 ) -> Figure:
-    """A panel per topic, the most used first: bars of its top words, and of its bottom words below them; ticks mark
-    the corpus mean."""
+    """Return a figure with a panel per topic, the largest first: bars of its top words, and below them of its bottom
+    words.
+
+    Ticks mark the mean of the corpus.
+
+    mean, spread: topics x words: the mean and the standard deviation of the coordinates
+    corpus: the mean of the corpus
+    share: of each topic
+    vocabulary: the word of each column
+    num_top, num_bottom: the numbers of words shown
+    """
     order = np.argsort(-share, kind="stable")[:MOST_TOPICS]
     columns = min(5, len(order))
     rows = -(-len(order) // columns)
@@ -58,13 +69,13 @@ def words_figure(
 
 
 def room(mean: Reals, spread: Reals) -> tuple[float, float]:
-    """Limits that every bar fits into."""
+    """Return axis limits that every bar fits into."""
     low, high = float((mean - 2 * spread).min()), float((mean + 2 * spread).max())
     return min(1.1 * low, -0.05 * high), 1.05 * high
 
 
 def place(figure: Figure, rows: int, columns: int, height: float) -> None:
-    """Panels at fixed places: to fit dozens of them by trial takes seconds."""
+    """Put the panels at fixed places: automatic layout of dozens of them takes seconds."""
     figure.set_layout_engine(None)
     tall = height * rows + 0.4
     figure.subplots_adjust(
@@ -86,7 +97,7 @@ def bars(
     num_top: int,
     num_bottom: int,
 ) -> None:
-    """The words of one topic."""
+    """Draw the bars of one topic."""
     bottom = np.argsort(mean - corpus, kind="stable")[:num_bottom]
     words = np.concatenate([np.argsort(-mean, kind="stable")[:num_top], bottom[::-1]])
     height = np.arange(len(words), 0, -1) - 0.6 * (np.arange(len(words)) >= num_top)
@@ -102,7 +113,13 @@ def bars(
 
 
 def map_figure(proportions: Reals, labels: Sequence[str], seed: int = 0) -> Figure:
-    """Documents as points, coloured by their largest topic; each topic's words where its documents are."""
+    """Return a map of documents as points, coloured by their largest topic, with each topic's words where its documents
+    are.
+
+    proportions: documents x topics
+    labels: the words of each topic
+    seed: of the map
+    """
     proportions = some(proportions, seed)
     points = positions(proportions, seed)
     largest = np.argmax(proportions, axis=1)
@@ -120,14 +137,15 @@ def map_figure(proportions: Reals, labels: Sequence[str], seed: int = 0) -> Figu
 
 
 def some(rows: Reals, seed: int) -> Reals:
-    """At most `MOST_POINTS` of the rows, in their order."""
+    """Return at most `MOST_POINTS` of the rows, in their order."""
     if len(rows) <= MOST_POINTS:
         return rows
     return rows[np.sort(np.random.default_rng(seed).choice(len(rows), MOST_POINTS, replace=False))]
 
 
 def positions(proportions: Reals, seed: int) -> Reals:
-    """Neighbours in Hellinger's distance side by side (t-SNE); one thread, as on a busy machine two wait for ages."""
+    """Return positions at which neighbours in Hellinger distance are neighbours (t-SNE); one thread, since on a busy
+    machine two wait for each other."""
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 
@@ -138,14 +156,15 @@ def positions(proportions: Reals, seed: int) -> Reals:
 
 
 def centre(points: Reals, weights: Reals) -> Reals:
-    """The document that is nearest to all others of the topic: unlike a mean, always among them."""
+    """Return the position of the document that is nearest to all others of the topic: unlike a mean, always among
+    them."""
     sample = points[np.argsort(-weights, kind="stable")[:200]]
     distances = np.linalg.norm(sample[:, None] - sample[None], axis=-1)
     return sample[np.argmin(distances.sum(axis=1))]
 
 
 def label(axes: Axes, place: Reals, text: str, colour: Any) -> None:
-    """Words on the map, readable on any ground."""
+    """Write words on the map, readable on any background."""
     outline = [withStroke(linewidth=2.5, foreground="white")]
     dark = tuple(0.6 * part for part in colour[:3])
     x, y = place
@@ -154,13 +173,17 @@ def label(axes: Axes, place: Reals, text: str, colour: Any) -> None:
 
 
 def palette(count: int) -> Reals:
-    """So many colours that neighbours in number differ."""
+    """Return `count` colours, those of neighbouring numbers different."""
     base = np.concatenate([matplotlib.colormaps[name](np.arange(20)) for name in ("tab20", "tab20b")])
     return base[np.arange(count) * 2 % 40 + (np.arange(count) // 20) % 2]
 
 
 def trace_figure(traces: dict[str, tuple[Reals, Reals]], targets: dict[str, float] | None = None) -> Figure:
-    """Each trace (numbers of iterations, values) in a panel; a line where it should settle."""
+    """Return a figure with a panel for each trace.
+
+    traces: name -> (numbers of iterations, values)
+    targets: name -> the value at which a trace should settle, drawn as a line
+    """
     figure, axes = new_figure(1, len(traces), (4.6 * len(traces), 3.0))
     for panel, (name, (at, values)) in zip(axes.flat, traces.items(), strict=True):
         panel.plot(at, values, color=BLUE, linewidth=0.9, marker="." if len(at) < 60 else None)

@@ -1,4 +1,4 @@
-"""Theorem 2 of Ma, Chen & Fox (2015): from an SDE that keeps p, its curl matrix Q, on a grid in two or three
+"""Completion (Theorem 2 of Ma, Chen & Fox 2015): the curl matrix Q of an SDE that keeps p, on a grid in 2 or 3
 dimensions.
 
 With F_i = f_i p - sum_j d_j (D_ij p), which has no divergence, Q p must solve sum_j d_j (Q_ij p) = F_i.
@@ -13,8 +13,9 @@ so that Q p vanishes at the corner. In two dimensions Q p is a stream function (
 
     Q_12 = p^-1 int^{z2} F_1(z1, s) ds = -p^-1 int^{z1} F_2(s, z2) ds = -Q_21.
 
-Either way Q is only known where p is not tiny beside rounding (`reliable`). In three dimensions Q is not unique:
-what is given back need not be the matrix one had in mind, but it has the same drift. HMC gives back Q_12 = -1.
+Either way Q is only known where p is not tiny relative to rounding errors (`reliable`). In three dimensions Q is not
+unique: the matrix found need not be the one that the SDE was made from, but it gives the same drift. HMC gives
+Q_12 = -1.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ from scipy.integrate import cumulative_simpson
 from orthodrome.errors import BadInput
 
 RELIABLE = 1e-5
-"""Where p is above this part of its maximum, rounding in Q p (1e-16 of it, times the box) does not show in Q."""
+"""The fraction of its maximum above which p is large enough for Q: rounding errors of Q p are 1e-16 of it, times the
+box."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Completion:
-    """Q on a grid.
+    """The curl matrix Q on a grid.
 
     axes: the grid points along each coordinate
     curl: Q, of shape (*grid, d, d)
     density: p, normalised on the grid
-    residual: the largest |-(D + Q) grad H + Gamma - f| over the largest |f|, where p is reliable: the drift that Q
-        gives back
+    residual: the largest |-(D + Q) grad H + Gamma - f| over the largest |f|, where p is reliable: the error of the
+        drift that Q gives
     """
 
     axes: tuple[np.ndarray, ...]
@@ -53,7 +55,7 @@ class Completion:
 
     @property
     def reliable(self) -> np.ndarray:
-        """Where p is large enough for Q to be read."""
+        """A mask of the grid points at which p is large enough for Q to be accurate."""
         return self.density > RELIABLE * self.density.max()
 
 
@@ -64,10 +66,13 @@ def complete_by_fourier(
     box: Sequence[tuple[float, float]],
     num_points: int = 128,
 ) -> Completion:
-    """Q of dz = drift dt + sqrt(2 diffusion) dW by (S.9), z a vector of 2 or 3 numbers.
+    """Return Q for dz = drift dt + sqrt(2 diffusion) dW by (S.9), z being a vector of 2 or 3 numbers.
 
+    drift: z -> f(z)
+    diffusion: z -> D(z), a matrix; None: no noise
+    logdensity: z -> log p(z), up to a constant
     box: (lowest, highest) of each coordinate; p must be negligible at its faces
-    num_points: along each coordinate
+    num_points: of the grid, along each coordinate
     """
     axes, p, force, f = _on_grid(drift, diffusion, logdensity, box, num_points)
     k = _frequencies(axes)
@@ -93,7 +98,10 @@ def complete_in_plane(
     box: Sequence[tuple[float, float]],
     num_points: int = 256,
 ) -> Completion:
-    """Q in two dimensions by (S.11): one integral along z2, from the nearer end."""
+    """Return Q in two dimensions by (S.11): one integral along z2, from the nearer end.
+
+    drift, diffusion, logdensity, box, num_points: as in `complete_by_fourier`
+    """
     if len(box) != 2:
         raise BadInput(f"the closed form is for 2 coordinates, and the box has {len(box)}; use complete_by_fourier")
     axes, p, force, f = _on_grid(drift, diffusion, logdensity, box, num_points)
@@ -112,7 +120,7 @@ def complete_in_plane(
 def _on_grid(
     drift: Any, diffusion: Any, logdensity: Any, box: Sequence[tuple[float, float]], num_points: int
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """The axes, p, F and f; F = p c with the current c of `check_sde`."""
+    """Return the axes, p, F and f; F = p c with the current c of `check_sde`."""
     if len(box) not in (2, 3):
         raise BadInput(f"completion works in 2 and 3 dimensions; the box has {len(box)}")
     axes = tuple(np.linspace(a, b, num_points, endpoint=False) for a, b in box)
@@ -133,7 +141,8 @@ def _current(drift: Any, diffusion: Any, logdensity: Any, z: Array) -> tuple[Arr
 
 
 def _frequencies(axes: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """k_1, ..., k_d on the grid; without the highest of an even number, which has no sign and so no derivative."""
+    """Return k_1, ..., k_d on the grid, with zero for the highest of an even number, which has no sign and no
+    derivative."""
     lines = [np.fft.fftfreq(len(a), a[1] - a[0]) for a in axes]
     for line in lines:
         if len(line) % 2 == 0:
@@ -142,11 +151,11 @@ def _frequencies(axes: tuple[np.ndarray, ...]) -> list[np.ndarray]:
 
 
 def _spectral(values: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """d/dz_j on the periodic grid."""
+    """Return the derivative d/dz_j on the periodic grid, by Fourier transform."""
     return np.fft.ifftn(2j * np.pi * k * np.fft.fftn(values)).real
 
 
 def _residual(found: np.ndarray, force: np.ndarray, p: np.ndarray, f: np.ndarray) -> float:
-    """How far sum_j d_j (Q_ij p) / p is from what it must be, over the largest drift where p is reliable."""
+    """Return the error of sum_j d_j (Q_ij p) / p, over the largest drift where p is reliable."""
     good = p > RELIABLE * p.max()
     return float((np.abs(found - force).max(axis=-1) / p)[good].max() / np.abs(f[good]).max())

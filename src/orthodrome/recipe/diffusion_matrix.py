@@ -1,7 +1,7 @@
-"""Is a matrix a D: symmetric and positive semidefinite, in any units?
+"""Whether a matrix can be a diffusion matrix D: symmetric and positive semidefinite, in any units.
 
 Positive semidefinite implies |D_ij| <= sqrt(D_ii D_jj). Judged by its largest entry, a matrix over coordinates of
-different scale may hide a negative entry of the smaller ones; so D is looked at in the units in which its diagonal is
+different scale may hide a negative entry of the smaller ones; so D is examined in the units in which its diagonal is
 1, D_ij / (s_i s_j) with s_i = sqrt(|D_ii|), which changes neither property.
 """
 
@@ -11,9 +11,10 @@ import numpy as np
 
 
 def wrong_diffusion(d: np.ndarray, tolerance: float, names: list[str]) -> list[str]:
-    """Return how D (point, n, n) is not symmetric or not positive semidefinite: where and by how much.
+    """Return in what way D (point, n, n) is not symmetric or not positive semidefinite, where and by how much.
 
     tolerance: relative to each pair of coordinates
+    names: of the coordinates
     """
     problems, scaled = [], d / _units(d)
     if (bad := np.abs(scaled - scaled.swapaxes(1, 2))).max() > tolerance:
@@ -34,7 +35,7 @@ def wrong_diffusion(d: np.ndarray, tolerance: float, names: list[str]) -> list[s
 
 
 def _units(d: np.ndarray) -> np.ndarray:
-    """Return s_i s_j at every point; a coordinate without noise at a point has its smallest usual unit."""
+    """Return s_i s_j at every point, where s_i is at least 1e-4 of its largest value over the points."""
     size = np.sqrt(np.abs(np.diagonal(d, axis1=1, axis2=2)))
     usual = size.max(axis=0)
     beside = np.abs(d).max(axis=(0, 2))  # never any noise of its own: by what couples it to others

@@ -1,4 +1,4 @@
-"""What is wrong with the matrices of a recipe: shapes, signs, symmetry; where and by how much."""
+"""Checks of the matrices of a recipe: shapes, signs, symmetry; where and by how much they are wrong."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from orthodrome.recipe.diffusion_matrix import wrong_diffusion as wrong_diffusio
 from orthodrome.recipe.matrices import MatrixFree
 
 DOOR_TOLERANCE = 1e-5
-"""Relative to each pair of coordinates, in the precision of a start."""
+"""The tolerance at the door, relative to each pair of coordinates, in the precision of a start."""
 LARGE = 500
-"""So many numbers in z are too many to look at the eigenvalues of D at the door."""
+"""The number of elements of z from which the eigenvalues of D are too costly to compute at the door."""
 
 
 def matrix_problems(recipe: Any, z: Tree) -> list[str]:
-    """What is wrong with D and Q at one z, in the precision of z; nothing is asked of a large z beyond its shapes."""
+    """Return what is wrong with D and Q at one z, in the precision of z; of a large z only the shapes are checked."""
     check_shapes(recipe, z)
     names = coordinate_names(z)
     if len(names) > LARGE:
@@ -34,13 +34,13 @@ def matrix_problems(recipe: Any, z: Tree) -> list[str]:
 
 
 def both_matrices(recipe: Any, z: Tree) -> tuple[Array, Array]:
-    """D and Q at z."""
+    """Return D and Q at z."""
     d, q = (matrices.dense(matrix, z, recipe.data) for matrix in (recipe.diffusion, recipe.curl))
     return d, q
 
 
 def check_shapes(recipe: Any, z: Tree) -> None:
-    """Whether the three functions return what they should; traces them and runs nothing."""
+    """Raise unless the three functions return the right shapes; they are traced, not run."""
     size = ravel_pytree(z)[0].size
     for name, matrix in (("diffusion", recipe.diffusion), ("curl", recipe.curl)):
         if isinstance(matrix, MatrixFree):
@@ -62,7 +62,7 @@ def _check_product(name: str, matrix: MatrixFree, z: Tree, data: Any) -> None:
 
 
 def wrong_curl(q: np.ndarray, tolerance: float, names: list[str]) -> list[str]:
-    """How Q, at some points, is not skew."""
+    """Return in what way Q is not skew-symmetric at the given points, or an empty list."""
     bad = np.abs(q + q.swapaxes(1, 2))
     own = np.maximum(np.abs(q), np.abs(q).swapaxes(1, 2)).max(axis=0)  # each pair on its own scale
     excess = bad / np.maximum(own, max(1e-14 * own.max(), np.finfo(float).tiny))

@@ -1,13 +1,13 @@
-"""How a recipe takes a step: Euler, semi-implicit, symmetric.
+"""The integrators of a recipe: Euler, semi-implicit and symmetric.
 
 A block is one item of z = (position, momentum, ...), numbered from 0; a z that is the position alone is one block.
 
-- `Euler`: everything from the old z (Eq. 6 and 9). Bias of order h, with a constant that hurts second-order dynamics.
+- `Euler`: everything from the old z (Eq. 6 and 9). Bias of order h, with a large constant for second-order dynamics.
 - `SemiImplicit`: one block after the other, each from the newest values (erratum 004-12): the momentum first, then
-  the position with the new momentum. Costs the same; on the double well of the paper it divides the
+  the position with the new momentum. It costs the same; on the double well of the paper it divides the
   Kullback-Leibler divergence by 67.
 - `Symmetric`: half steps of the outer blocks, a whole step of the middle one, half steps back; each block's own
-  equation, the others held, is solved exactly. That is possible where a block's drift is affine in the block and
+  equation, the others held fixed, is solved exactly. That is possible where a block's drift is affine in the block and
   its noise does not depend on it:
 
       dy = [f + L (y - y0)] dt + sqrt(2 D) dW
@@ -35,20 +35,21 @@ from orthodrome.recipe.motion import Force, Motion
 
 
 class Integrator(abc.ABC):
-    """One step of a recipe."""
+    """A rule that advances a recipe by one step."""
 
     def num_pieces(self, recipe: Any, z: Tree) -> int:
-        """How many vectors of normals a step needs."""
+        """Return the number of normal vectors that a step needs."""
         return 1
 
     @abc.abstractmethod
     def advance(self, motion: Motion, z: Tree, h: Array, normals: Array) -> tuple[Tree, Force, Array]:
-        """z after the time h, what the estimator saw, and whether the noise had to be clipped."""
+        """Return z after the time h, what the estimator returned, and whether the covariance of the noise had to be
+        clipped."""
 
 
 @pytree
 class Euler(Integrator):
-    """All of z at once, from the old values."""
+    """The Euler-Maruyama scheme: all of z at once, from the old values."""
 
     def advance(self, motion: Motion, z: Tree, h: Array, normals: Array) -> tuple[Tree, Force, Array]:
         force = motion.look(z)
@@ -58,7 +59,8 @@ class Euler(Integrator):
 
 @pytree
 class SemiImplicit(Integrator):
-    """Block after block, from the newest values; the noise and the estimate of U are those at the old z.
+    """The semi-implicit scheme: block after block, from the newest values; noise and estimate of U are those at the
+    old z.
 
     order: the blocks in turn; None: momentum, position, and then the others
     """
@@ -76,7 +78,8 @@ class SemiImplicit(Integrator):
 
 @pytree
 class Symmetric(Integrator):
-    """Outer blocks by halves around the middle one, each solved exactly; the estimate of U is made in the middle.
+    """The symmetric splitting: outer blocks by half steps around the middle one, each block solved exactly; U is
+    estimated in the middle.
 
     order: the blocks from the outside to the middle; None: position, others, momentum. U may act on the middle
         block only.
@@ -104,7 +107,7 @@ class Symmetric(Integrator):
 
 
 def solved(motion: Motion, z: Tree, force: Force, block: int, h: Array, normal: Array) -> tuple[Tree, Array]:
-    """The exact flow of one block for the time h, the others held."""
+    """Return z after the exact flow of one block for the time h, with the other blocks held fixed."""
     flat, unravel = ravel_pytree(z)
     own = slice(*_range(motion.recipe, z, block))
     inside = lambda y: motion.drift(unravel(flat.at[own].set(y)), force)[own]
@@ -119,7 +122,7 @@ def solved(motion: Motion, z: Tree, force: Force, block: int, h: Array, normal: 
 
 
 def _flow(slope: Array, diffusion: Array, h: Array) -> tuple[Array, Array]:
-    """W and S of the module's docstring."""
+    """Return W and S of the module's docstring."""
     n, zero, one = slope.shape[0], jnp.zeros_like(slope), jnp.eye(slope.shape[0], dtype=slope.dtype)
     power = lambda rows: exponential(h * jnp.block(rows), h * jnp.linalg.norm(jnp.block(rows)))
     weight = power([[slope, one], [zero, zero]])[:n, n:]
@@ -128,17 +131,17 @@ def _flow(slope: Array, diffusion: Array, h: Array) -> tuple[Array, Array]:
 
 
 def _blocks(recipe: Any, z: Tree) -> tuple[int, ...]:
-    """Momentum, position, others."""
+    """Return the numbers of the blocks in the order momentum, position, others."""
     return (0,) if recipe.auxiliary is None else (1, 0, *range(2, len(z)))
 
 
 def _range(recipe: Any, z: Tree, block: int) -> tuple[int, int]:
-    """Where a block begins and ends in the ravelled z."""
+    """Return the first and the last index (exclusive) of a block in the ravelled z."""
     sizes = [ravel_pytree(part)[0].size for part in ([z] if recipe.auxiliary is None else z)]
     return sum(sizes[:block]), sum(sizes[: block + 1])
 
 
 def _indicator(recipe: Any, z: Tree, block: int) -> Array:
-    """1 inside the block, 0 elsewhere."""
+    """Return a vector like the ravelled z that is 1 inside the block and 0 elsewhere."""
     flat, _ = ravel_pytree(z)
     return jnp.zeros_like(flat).at[slice(*_range(recipe, z, block))].set(1)

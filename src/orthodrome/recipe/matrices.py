@@ -1,10 +1,10 @@
 """The two matrices of the recipe, D(z) and Q(z), as the user gives them.
 
-    None             zero
+    None             the zero matrix
     f(z)             a matrix over the ravelled z
-    MatrixFree(f)    a product: f(z, v) is D(z) v, for trees v like z; for a large z
+    MatrixFree(f)    by its products: f(z, v) is D(z) v, for trees v like z; for a large z
 
-With `data`, every function gets it as its last argument.
+If there are `data`, every function gets them as its last argument.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from orthodrome.core.types import Tree
 
 @dataclasses.dataclass(frozen=True)
 class MatrixFree:
-    """A matrix by its products.
+    """A matrix that is given by its products with vectors.
 
     function: (z, v) -> D(z) v, a tree like z
     root: (z, w) -> R(z) w with R R' = D, which a diffusion needs for its noise; None: from the matrix, for a small z
@@ -37,7 +37,7 @@ Matrix = Callable[..., Any] | MatrixFree | None
 
 
 def product(matrix: Matrix, z: Tree, v: Tree, data: Any) -> Tree:
-    """The matrix at z times v."""
+    """Return the matrix at z times v."""
     if matrix is None:
         return jax.tree.map(jnp.zeros_like, v)
     if isinstance(matrix, MatrixFree):
@@ -47,7 +47,7 @@ def product(matrix: Matrix, z: Tree, v: Tree, data: Any) -> Tree:
 
 
 def dense(matrix: Matrix, z: Tree, data: Any) -> Array:
-    """The matrix at z, over the ravelled z."""
+    """Return the matrix at z as an array over the ravelled z."""
     flat, unravel = ravel_pytree(z)
     if matrix is None:
         return jnp.zeros((flat.size, flat.size), flat.dtype)
@@ -58,12 +58,13 @@ def dense(matrix: Matrix, z: Tree, data: Any) -> Array:
 
 
 def call(function: Callable[..., Any], data: Any, *arguments: Any) -> Any:
-    """The user's function, with the data if there are any."""
+    """Call the user's function, with the data as its last argument if there are any."""
     return function(*arguments) if data is None else function(*arguments, data)
 
 
 def symmetric_root(matrix: Array) -> tuple[Array, Array]:
-    """The root of a symmetric matrix with its negative eigenvalues set to zero, and the smallest over the largest."""
+    """Return the root of a symmetric matrix, negative eigenvalues set to zero, and the smallest eigenvalue over the
+    largest."""
     values, vectors = jnp.linalg.eigh(matrix)
     size = jnp.maximum(jnp.max(jnp.abs(values)), jnp.finfo(matrix.dtype).tiny)
     return (vectors * jnp.sqrt(jnp.maximum(values, 0))[None, :]) @ vectors.T, values[0] / size

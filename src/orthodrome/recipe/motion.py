@@ -1,7 +1,7 @@
-"""One step of a recipe: its drift and its noise, as the integrators ask for them.
+"""Drift and noise of one step of a recipe, as the integrators ask for them.
 
-Vectors here are over the ravelled z. The estimate of the potential is made once, where the integrator looks, and
-carried with `Force`; everything else (g, D, Q, Gamma) is at the point asked for.
+Vectors here are over the ravelled z. The potential is estimated once, where the integrator asks for it, and carried in
+`Force`; everything else (g, D, Q, Gamma) is evaluated at the point asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from orthodrome.recipe.matrices import MatrixFree
 
 
 class Force(NamedTuple):
-    """What the estimator saw: grad U of the position, the matrix V of its error (or None), log density, memory."""
+    """What the gradient estimator returned.
+
+    slope: grad U with respect to the position
+    noise: the covariance V of its error, or None
+    logdensity: its estimate of the log density
+    memory: the estimator's new memory
+    """
 
     slope: Array | None
     noise: Array | None
@@ -31,7 +37,7 @@ class Force(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """A recipe with the keys and the memory of one step."""
+    """A recipe with the random keys and the estimator's memory of one step."""
 
     recipe: Any
     gradient_key: Array
@@ -39,7 +45,7 @@ class Motion(NamedTuple):
     memory: Any
 
     def look(self, z: Tree, piece: int | None = None) -> Force:
-        """The estimate at z (a new one for each numbered piece)."""
+        """Return the estimate at z, a new one for each numbered piece of the step."""
         estimator = self.recipe.gradient
         if estimator is None:
             return Force(None, None, None, self.memory)
@@ -50,33 +56,33 @@ class Motion(NamedTuple):
         return Force(slope, _covariance(estimate.noise, x), estimate.logdensity, memory)
 
     def position(self, z: Tree) -> Tree:
-        """The user's part."""
+        """Return the position, the part of z that the user sees."""
         return z if self.recipe.auxiliary is None else z[0]
 
     def slope(self, z: Tree, force: Force) -> Array:
-        """grad H."""
+        """Return grad H."""
         slope = ravel_pytree(jax.grad(self.recipe.energy)(z))[0]
         return slope if force.slope is None else slope.at[: force.slope.size].add(force.slope)
 
     def drift(self, z: Tree, force: Force) -> Array:
-        """-(D + Q) grad H + Gamma."""
+        """Return the drift -(D + Q) grad H + Gamma."""
         flat, _ = ravel_pytree(z)
         return self.correction(z) - self.product(z, flat, self.slope(z, force))
 
     def correction(self, z: Tree) -> Array:
-        """Gamma."""
+        """Return the correction Gamma."""
         flat, _ = ravel_pytree(z)
         return self.recipe.divergence(lambda y, v: self.product(z, y, v), flat, self.probe_key)
 
     def product(self, like: Tree, flat: Array, v: Array) -> Array:
-        """(D + Q) v at the ravelled z."""
+        """Return (D + Q) v at the ravelled z."""
         unravel = ravel_pytree(like)[1]
         z, w, data = unravel(flat), unravel(v), self.recipe.data
         both = (matrices.product(matrix, z, w, data) for matrix in (self.recipe.diffusion, self.recipe.curl))
         return ravel_pytree(trees.add(*both))[0]
 
     def noise(self, z: Tree, force: Force, h: Array, normal: Array) -> tuple[Array, Array]:
-        """N(0, h (2 D - h B)), and whether it had to be clipped."""
+        """Draw from N(0, h (2 D - h B)), and return whether the covariance had to be clipped with the draw."""
         diffusion, data = self.recipe.diffusion, self.recipe.data
         no = jnp.zeros((), bool)
         if diffusion is None:
@@ -91,13 +97,13 @@ class Motion(NamedTuple):
         return root @ normal, smallest < -64 * jnp.finfo(h.dtype).eps
 
     def pushed(self, z: Tree, noise: Array) -> Array:
-        """B = (D + Q) V (D + Q)', V being zero outside the position."""
+        """Return B = (D + Q) V (D + Q)', V being zero outside the position."""
         d, q = (matrices.dense(m, z, self.recipe.data) for m in (self.recipe.diffusion, self.recipe.curl))
         left = (d + q)[:, : noise.shape[0]]
         return left @ noise @ left.T
 
     def displaced(self, z: Tree, change: Array) -> Tree:
-        """z + change, with the position reflected at walls and the momentum turned round."""
+        """Return z + change, with the position reflected at walls and the momentum reversed there."""
         step, manifold = ravel_pytree(z)[1](change), self.recipe.manifold
         if self.recipe.auxiliary is None:
             return moved(manifold, z, step)
@@ -107,7 +113,7 @@ class Motion(NamedTuple):
 
 
 def _covariance(noise: Any, like: Tree) -> Array | None:
-    """V over the ravelled position: one block per leaf."""
+    """Return V over the ravelled position, with one block per leaf."""
     if noise is None:
         return None
     pairs = zip(leaves.entries(noise, like), jax.tree.leaves(like), strict=True)

@@ -42,7 +42,12 @@ from orthodrome.samplers.stochastic.flat import refusal
 
 
 class RecipeState(NamedTuple):
-    """The user's part of z, the rest of it (an empty tuple if there is none), and the estimator's memory."""
+    """The state of a recipe.
+
+    position: the part of z that the user sees
+    auxiliary: the rest of z, an empty tuple if there is none
+    memory: of the gradient estimator
+    """
 
     position: Tree
     auxiliary: tuple[Tree, ...]
@@ -51,18 +56,19 @@ class RecipeState(NamedTuple):
 
 @pytree
 class Recipe(Sampler):
-    """A sampler from a Hamiltonian and two matrices.
+    """A sampler that is defined by a Hamiltonian and two matrices.
 
-    hamiltonian: H(z), whose exp(-H) is kept; with `gradient` only g(z), what Eq. (1) adds to U(position); None: nothing
-    diffusion: D(z), positive semidefinite, and curl: Q(z), skew: functions z -> matrix over the ravelled z,
-        `MatrixFree`, or None for zero
+    hamiltonian: H(z), where exp(-H) is kept invariant; with `gradient` only g(z), which Eq. (1) adds to U(position);
+        None: nothing
+    diffusion: D(z), positive semidefinite: a function z -> matrix over the ravelled z, `MatrixFree`, or None for zero
+    curl: Q(z), skew-symmetric, given like D
     step_size: epsilon
     gradient: an estimator of log density and gradient at the position, U = -log density
-    data: arrays for the three functions, their last argument; None: they have one argument less
-    auxiliary: (key, position) -> (momentum, ...), the rest of z at the start (no data); None: z is the position
-    space: the space of the position if there is no `gradient` to say it
+    data: arrays that the three functions get as their last argument; None: they have one argument less
+    auxiliary: (key, position) -> (momentum, ...), the rest of z at the start (without data); None: z is the position
+    space: the manifold of the position if there is no `gradient` that has one
     integrator: `SemiImplicit()`, `Euler()` or `Symmetric()`
-    divergence: how to get Gamma: `ExactDivergence()`, or `ProbedDivergence()` for a large z
+    divergence: how to compute Gamma: `ExactDivergence()`, or `ProbedDivergence()` for a large z
     """
 
     hamiltonian: Callable[..., Any] | None = static()
@@ -79,32 +85,32 @@ class Recipe(Sampler):
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return self.space if self.gradient is None else self.gradient.manifold
 
     def supports(self, manifold: Manifold) -> str | None:
-        """Why this recipe cannot run there, if so."""
+        """Return why this recipe cannot run on a manifold, or None."""
         if self.step_size is not None and jnp.ndim(self.step_size) != 0:
             return "a recipe has one step size for all of z; put others into D and Q"
         return refusal(manifold, self.step_size)
 
     def problem(self) -> str | None:
-        """Settings that cannot be."""
+        """Return why the settings are invalid, or None."""
         return "step_size is None, and a recipe does not tune itself; set it" if self.step_size is None else None
 
     def problem_at(self, position: Tree) -> str | None:
-        """What is wrong with D and Q at the start, where and by how much."""
+        """Return what is wrong with D and Q at the start, where and by how much, or None."""
         z = self.join(self.init(jax.tree.map(jnp.asarray, position), jax.random.key(0)))
         return "; ".join(matrix_problems(self, z)) or None
 
     def init(self, position: Tree, key: Array | None = None) -> RecipeState:
-        """The state at an embedded position; the rest of z is drawn."""
+        """Return the state at an embedded position; the rest of z is drawn by `auxiliary`."""
         memory = None if self.gradient is None else self.gradient.init(position)
         rest = () if self.auxiliary is None else tuple(self.auxiliary(key, position))
         return RecipeState(position, rest, memory)
 
     def step(self, key: Array, state: RecipeState) -> tuple[RecipeState, FlatInfo]:
-        """One step of the integrator."""
+        """Take one step of the integrator."""
         gradient_key, noise_key, probe_key = jax.random.split(key, 3)
         z = self.join(state)
         flat, _ = ravel_pytree(z)
@@ -112,7 +118,7 @@ class Recipe(Sampler):
         return self.move(state, Motion(self, gradient_key, probe_key, state.memory), normals)
 
     def move(self, state: RecipeState, motion: Motion, normals: Array) -> tuple[RecipeState, FlatInfo]:
-        """One step with given normals."""
+        """Take one step with given normals."""
         z = self.join(state)
         h = jnp.asarray(self.step_size, normals.dtype)
         new, force, clipped = self.integrator.advance(motion, z, h, normals)
@@ -121,21 +127,22 @@ class Recipe(Sampler):
         return self.split(new, force.memory), info
 
     def join(self, state: RecipeState) -> Tree:
-        """z."""
+        """Return z from a state."""
         return state.position if self.auxiliary is None else (state.position, *state.auxiliary)
 
     def split(self, z: Tree, memory: Any) -> RecipeState:
-        """The state of z."""
+        """Return the state from z and the estimator's memory."""
         return RecipeState(z, (), memory) if self.auxiliary is None else RecipeState(z[0], tuple(z[1:]), memory)
 
     def energy(self, z: Tree) -> Array:
-        """`hamiltonian` at z: H, or the part of it that needs no data."""
+        """Return `hamiltonian` at z: H, or the part of it that needs no data."""
         if self.hamiltonian is None:
             return jnp.zeros((), ravel_pytree(z)[0].dtype)
         return call(self.hamiltonian, self.data, z)
 
     def temperature(self, z: Tree, new: Tree, h: Array) -> Array:
-        """r . dH/dr over its number (1 on average), or without a momentum the squared displacement over 2 h tr D."""
+        """Return the kinetic temperature r . dH/dr / m (1 on average), or without a momentum the squared
+        displacement over 2 h tr D."""
         if self.auxiliary is not None:
             r, slope = new[1], jax.grad(self.energy)(new)[1]
             return jnp.mean(ravel_pytree(r)[0] * ravel_pytree(slope)[0])

@@ -32,9 +32,10 @@ from orthodrome.run.temperature import warn_temperature
 from orthodrome.samplers.contract import Sampler
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
+from orthodrome.storage.disk import DiskDraws
 from orthodrome.storage.fingerprint import fingerprint
 from orthodrome.storage.memory import MemoryDraws
-from orthodrome.storage.zarr import DiskDraws, make_room, open_again
+from orthodrome.storage.store import make_room, open_again
 from orthodrome.tuning.tuner import Tuner
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ A sampler is a configured object (see `pytree`) and an argument of the compiled 
 field `position` (embedded); `Info` is a NamedTuple of a few numbers of fixed shape, with ArviZ's names where it has
 one. The key is never stored in a state; `step` splits it once, at its top, into named keys.
 
-Nobody asks for the class of a sampler. What others must know of it is a fact that it states (is it exact, what is left
-for the warm-up to learn, at which temperature does it run), every fact has a default, and a holder passes on the facts
-of what it holds. Four contracts add what the tuners need:
+Nobody asks for the class of a sampler. What others must know of it is a fact that it states (whether it is exact, what
+is left for the warm-up to learn, at which temperature it runs); every fact has a default, and a holder passes on the
+facts of what it holds. Four contracts add what the tuners need:
 
-    ExactSampler         its law is exact, its states know their log density: held by `Tempering`, tuned by `Adapted`
+    ExactSampler         exact; its states have a log density: held by `Tempering`, tuned by `Adapted`
     TrajectorySampler    an exact sampler whose trajectory length can be learnt
     StochasticSampler    stochastic gradients, no Metropolis test: tuned by `StochasticAdapted`
     DiffusionSampler     exact transitions of a diffusion with estimated parameters: tuned by `AdaptedDiffusion`
@@ -40,17 +40,20 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class Sampler(abc.ABC):
-    """init and step; `compiled` says whether `step` may be traced by JAX or is called from Python."""
+    """The contract of every sampler: `init` and `step`.
+
+    compiled: whether `step` may be traced by JAX; otherwise it is called from Python
+    """
 
     compiled: bool = True
 
     num_warmup: Any = None
-    """The length of the warm-up that it was made for; None: `sample` says."""
+    """The length of the warm-up that the sampler was made for; None: `sample` sets it."""
 
     @property
     @abc.abstractmethod
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
 
     @abc.abstractmethod
     def init(self, position: Tree, key: Array | None = None) -> State:
@@ -62,38 +65,38 @@ class Sampler(abc.ABC):
 
     @property
     def adjusted(self) -> bool:
-        """Whether the law is exact at any setting, by a Metropolis test or by exact conditionals."""
+        """Whether the stationary distribution is exact at any setting, by a Metropolis test or exact conditionals."""
         return False
 
     @property
     def learns(self) -> frozenset[str]:
-        """What the warm-up has to find, since nothing is set: of "step", "units", "length", "friction", "ladder" and
-        "replicas". Empty: the sampler is ready to draw."""
+        """What the warm-up has to learn because it is not set: of "step", "units", "length", "friction", "ladder"
+        and "replicas". Empty: the sampler is ready to draw."""
         return NOTHING
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
-        """Return the mean of v.v/m that the scheme itself has, with exact gradients, after `done` transitions."""
+        """Return the mean of v.v/m under the integrator itself, with exact gradients, after `done` transitions."""
         return jnp.ones((), trees.real_dtype(position))
 
     def supports(self, manifold: Manifold) -> str | None:
-        """Return why it cannot work on a space, and what to use instead; None if it can."""
+        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
         return None
 
     def problem(self) -> str | None:
-        """Return what is wrong with its settings, or None."""
+        """Return why the settings are invalid, or None."""
         return None
 
     def problem_at(self, position: Tree) -> str | None:
-        """Return what is wrong with it at a start in the user's coordinates, or None."""
+        """Return why the sampler cannot start at a position in the user's coordinates, or None."""
         return None
 
     def resume_problem(self) -> str | None:
-        """Return why it cannot go on from a checkpoint, or None."""
+        """Return why the sampler cannot be resumed from a checkpoint, or None."""
         return None
 
 
 class SteppedSampler(Sampler):
-    """A sampler with a step size, of a law that can be heated."""
+    """A sampler with a step size, whose target can be tempered."""
 
     step_size: Setting
 
@@ -103,11 +106,14 @@ class SteppedSampler(Sampler):
 
 
 class ExactSampler(SteppedSampler):
-    """A sampler whose law is exact; its states have a `position`, its `logdensity`, and its `gradient` (or None)."""
+    """A sampler whose stationary distribution is exact.
+
+    Its states have a `position`, its `logdensity`, and its `gradient` (or None).
+    """
 
     @property
     def adjusted(self) -> bool:
-        """Whether the law is exact at any setting, by a Metropolis test or by exact conditionals."""
+        """Whether the stationary distribution is exact at any setting, by a Metropolis test or exact conditionals."""
         return True
 
     @property
@@ -117,7 +123,7 @@ class ExactSampler(SteppedSampler):
 
     @property
     def learns(self) -> frozenset[str]:
-        """The step size if it is not set, in the units of the leaves, which are learnt with it."""
+        """The step size if it is not set, with the units of the leaves in which it is measured."""
         return frozenset({"step", "units"}) if self.step_size is None else NOTHING
 
     def tuned(self, learnt: Learnt) -> Self:
@@ -126,13 +132,13 @@ class ExactSampler(SteppedSampler):
 
 
 class ExactGradientSampler(ExactSampler):
-    """An exact sampler that follows the exact gradient of its law."""
+    """An exact sampler that follows the exact gradient of the log density."""
 
     gradient: GradientEstimator
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return self.gradient.manifold
 
     def at_temperature(self, beta: Number) -> Self:
@@ -141,8 +147,10 @@ class ExactGradientSampler(ExactSampler):
 
 
 class TrajectorySampler(ExactGradientSampler):
-    """An exact sampler along leapfrog trajectories, whose length the warm-up learns (`trajectory_length`) if it says
-    so in `learns`."""
+    """An exact sampler along leapfrog trajectories.
+
+    If "length" is in `learns`, the warm-up learns the length of the trajectories (`trajectory_length`).
+    """
 
     @abc.abstractmethod
     def steps(self, state: State) -> Tree:
@@ -160,27 +168,28 @@ class StochasticSampler(SteppedSampler):
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return self.gradient.manifold
 
     @property
     def learns_units(self) -> bool:
-        """Whether it wants the units of the leaves; else it has a metric of its own."""
+        """Whether the warm-up learns the units of the leaves; otherwise the sampler has a metric of its own."""
         return True
 
     @property
     def learns(self) -> frozenset[str]:
-        """The step size if it is not set, and the units if it wants them."""
+        """The step size if it is not set, and the units if `learns_units`."""
         if self.step_size is not None:
             return NOTHING
         return frozenset({"step", "units"}) if self.learns_units else frozenset({"step"})
 
     @abc.abstractmethod
     def tuned(self, measured: Measured) -> Self:
-        """Return the sampler with what was learnt, where nothing was set."""
+        """Return the sampler with what the warm-up has learnt, where nothing was set."""
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """Return its own metric's inverse, if it does not learn units; one entry per leaf (see `linear.leaves`)."""
+        """Return the inverse of the sampler's own metric, if it does not learn units; one entry per leaf
+        (`linear.leaves`)."""
         raise NotImplementedError
 
     def at_temperature(self, beta: Number) -> Self:
@@ -188,11 +197,12 @@ class StochasticSampler(SteppedSampler):
         return replace(self, gradient=TemperedGradient(self.gradient, 1 / beta))
 
     def bears_noise(self, told: bool) -> bool:
-        """Whether it compensates for the gradient's noise, given whether the estimator tells V."""
+        """Return whether the sampler compensates for the noise of the gradient; `told`: whether the estimator states
+        V."""
         return told
 
     def restarted(self, state: State) -> State:
-        """Return the state without what a change of settings makes stale."""
+        """Return the state without what a change of settings makes obsolete."""
         return state
 
 
@@ -233,22 +243,23 @@ class DiffusionSampler(SteppedSampler):
 
 
 class Holder(Sampler):
-    """A sampler that holds a sampler, and passes on its facts. What is inside, it sets or learns itself."""
+    """A sampler that holds another one and passes on its facts; the holder sets or learns the settings of that one
+    itself."""
 
     sampler: Sampler
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return self.sampler.manifold
 
     @property
     def adjusted(self) -> bool:
-        """Whether the law of what it holds is exact."""
+        """Whether the stationary distribution of the sampler inside is exact."""
         return self.sampler.adjusted
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
-        """Return the temperature of what it holds."""
+        """Return the expected temperature of the sampler inside."""
         return self.sampler.expected_temperature(position, done)
 
 
@@ -271,7 +282,7 @@ class PythonSampler(Sampler):
 
     @property
     def num_warmup(self) -> int | None:
-        """The length of the warm-up in which the sampler tunes itself; None: `sample` says."""
+        """The length of the warm-up in which the sampler tunes itself; None: `sample` sets it."""
         return None
 
     @abc.abstractmethod

@@ -1,8 +1,9 @@
 """What the warm-up tells a sampler: `Learnt` if it is exact, `Measured` if its gradients are stochastic.
 
-With the curvature L and the gradient's noise V, both in units in which the law is about round, a step must be short
-for two reasons: the integrator errs by some power of it, and the noise heats. Of second-order dynamics with the
-friction C (in these units; C = sqrt(L) unless set) the step a, and of first-order dynamics the step b, are
+With the curvature L and the gradient's noise V, both in units in which the distribution is about isotropic, a step must
+be short for two reasons: the integrator has an error of some power of it, and the noise raises the temperature. For
+second-order dynamics with the friction C (in these units; C = sqrt(L) unless set) the step a, and for first-order
+dynamics the step b, are
 
     a = min( stable / sqrt(L), stable / C, 2 s C / V ),          b = min( FIRST / L, 2 s / V ),
 
@@ -21,13 +22,14 @@ from jax import Array
 from orthodrome.core.types import Setting, Tree
 
 SECOND, EULER, FIRST = 0.4, 0.1, 0.1
+"""The steps in units of the curvature: `stable` of symmetric words, `stable` of Euler schemes, and that of b."""
 
 
 class Learnt(NamedTuple):
     """What dual averaging and the measured trajectories have found.
 
     step_size: one number, or a tree of steps in the units of the leaves
-    num_steps, jitter: of a sampler that learns the length of its trajectories; None: not learnt (yet)
+    num_steps, jitter: for a sampler that learns the length of its trajectories; None: not learnt (yet)
     """
 
     step_size: Setting
@@ -38,10 +40,12 @@ class Learnt(NamedTuple):
 class Measured(NamedTuple):
     """What the warm-up has measured so far.
 
-    units: of each leaf, or element of a flat leaf; most: the longest step of each leaf
-    share: s, by how much the noise may heat
+    units: the unit of each leaf, or of each element of a flat leaf
+    most: the longest step of each leaf
+    share: s, the relative rise of the temperature that the noise may cause
     curvature, noise: L and V in these units, or in those of the sampler's own metric
-    raw_noise: V without units; stretch: the largest diagonal entry of the inverse of that metric
+    raw_noise: V without units
+    stretch: the largest diagonal entry of the inverse of that metric
     """
 
     units: Tree
@@ -54,25 +58,29 @@ class Measured(NamedTuple):
 
     @property
     def rate(self) -> Array:
-        """sqrt(L): the frequency, and the friction that goes with it."""
+        """The frequency sqrt(L), which is also the friction that goes with it."""
         return jnp.sqrt(self.curvature)
 
     def second_order(self, stable: float, weakest: Any = None, strongest: Any = None) -> Array:
-        """a, with frictions between the two (in the units of the measurement) if they are set."""
+        """Return the step a of second-order dynamics.
+
+        stable: SECOND or EULER
+        weakest, strongest: the range of frictions that are set, in the units of the measurement; None: sqrt(L)
+        """
         weakest = self.rate if weakest is None else weakest
         strongest = self.rate if strongest is None else strongest
         by_noise = 2 * self.share * weakest / jnp.maximum(self.noise, 1e-30)
         return jnp.minimum(jnp.minimum(stable / self.rate, stable / strongest), by_noise)
 
     def first_order(self) -> Array:
-        """b."""
+        """Return the step b of first-order dynamics."""
         return jnp.minimum(FIRST / self.curvature, 2 * self.share / jnp.maximum(self.noise, 1e-30))
 
     def in_units(self, step: Array) -> Tree:
-        """The steps of the leaves, none beyond the longest."""
+        """Return the step of each leaf in its units, at most the longest."""
         bounded = lambda u, m: jnp.minimum(step.astype(u.dtype) * u, jnp.asarray(m, u.dtype))
         return jax.tree.map(bounded, self.units, self.most)
 
     def frictions(self) -> Tree:
-        """sqrt(L) in the units of each leaf."""
+        """Return the friction sqrt(L) in the units of each leaf."""
         return jax.tree.map(lambda u: self.rate.astype(u.dtype) / u, self.units)

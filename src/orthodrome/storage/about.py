@@ -1,4 +1,4 @@
-"""The checkpoint of a model's run: which parameters it was begun with, and whether they are those of now.
+"""The parameters of a model in its checkpoint, and whether they are those of the present call.
 
 `sample` compares the program and the data; here the parameters of the estimator are compared by their names, so that
 the error says which one differs. They are in the checkpoint under `about`.
@@ -22,9 +22,10 @@ def read_parameters(folder: Path) -> dict[str, Any]:
 
 
 def agreed_seed(folder: Path, about: dict[str, Any], any_seed: bool) -> int:
-    """Return the seed of the run: the checkpoint's if any will do, else that of now; all else must agree with it.
+    """Return the seed of the run, and raise if anything else differs from the checkpoint.
 
-    about: `parameters` and other facts by name, and the `seed` of now
+    about: `parameters` and other facts by name, and the `seed` of this call
+    any_seed: whether the checkpoint's seed is taken instead of that of this call
     """
     then = read_about(folder)
     if then is None:

@@ -1,13 +1,13 @@
-"""Checkpoints: after any kill, a run goes on from its last commit and ends in the same draws.
+"""Checkpoints: a run that was killed resumes from its last commit and ends with the same draws.
 
     folder/commit.json      what is committed: counts, the number of the state file, the fingerprint, checksums
     folder/state-7.npz      the state of all chains, the last warm-up state, the draws that fill no block yet, and
                             the checksums of the blocks
-    folder/draws.zarr       the draws, in blocks that are written once (see `store`)
+    folder/draws.zarr       the draws, in blocks that are written once (see `storage.disk`)
     folder/_orthodrome      the marker of a folder that is ours, and its lock (see `storage.ownership`)
 
-A commit settles the blocks, then the state file, then replaces commit.json: until that last stroke the previous
-commit is whole, so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
+A commit flushes the blocks to the disk, then the state file, and then replaces commit.json atomically: until then the
+previous commit is whole, so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
 
 The commit vouches for everything else: its own checksum, the state's, which holds the blocks', and the identity of the
 store. What does not match is named and refused.
@@ -28,22 +28,24 @@ import numpy as np
 
 from orthodrome.errors import CheckpointError
 from orthodrome.storage import checksums, files, ownership
+from orthodrome.storage.disk import DiskDraws
 from orthodrome.storage.draws import Arrays
 from orthodrome.storage.fingerprint import Fingerprint, differences
-from orthodrome.storage.zarr import DiskDraws
 
 COST_SHARE = 0.03
-"""Commits may take this share of the time, whatever the interval asked for."""
+"""The largest share of the time that commits may take, whatever interval was asked for."""
 IDENTITY = "orthodrome"
-"""The name, in a state file, of the identity of the checkpoint it belongs to."""
+"""The name under which a state file holds the identity of its checkpoint."""
 BROKEN = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-"""What NumPy raises when an .npz file is damaged."""
+"""The exceptions that NumPy raises when an .npz file is damaged."""
 
 
 class Standing(NamedTuple):
-    """Where a run stands.
+    """How far a run has come.
 
-    phase: "warmup" or "draws"; done: its draws so far; state: of all chains
+    phase: "warmup" or "draws"
+    done: the draws of that phase so far
+    state: of all chains
     tuned: the last state of the warm-up, from which the tuned sampler is made again (None before)
     """
 
@@ -54,7 +56,14 @@ class Standing(NamedTuple):
 
 
 class Checkpoint:
-    """A folder of commits, and the draws that belong to them."""
+    """A folder of commits, and the draws that belong to them.
+
+    folder: locked and marked as a checkpoint already
+    every: seconds between commits
+    fingerprint: of this run
+    draws: the store of its draws
+    about: numbers and texts that are kept for the user
+    """
 
     def __init__(
         self,
@@ -71,11 +80,12 @@ class Checkpoint:
         self.last, self.cost = time.monotonic(), 0.0
 
     def due(self) -> bool:
-        """Whether the interval is over and commits have not cost too much."""
+        """Return whether the interval is over and commits have not taken more than their share of the time."""
         return time.monotonic() - self.last >= max(self.every, self.cost / COST_SHARE)
 
     def commit(self, standing: Standing, finished: str = "") -> None:
-        """Make everything up to here survive."""
+        """Save everything drawn so far, so that the run can resume from here; `finished` says why it ended, if it
+        has."""
         began = time.monotonic()
         try:
             self._write(standing, finished)
@@ -114,7 +124,8 @@ class Checkpoint:
             (self.folder / previous).unlink(missing_ok=True)
 
     def _refuse_overwriting(self, path: Path) -> None:
-        """Raise if a state file that this run did not write is in the way; one that a kill left behind is ours."""
+        """Raise if a state file that this run did not write is in the way; one that a killed attempt left behind is
+        ours."""
         if not path.exists():
             return
         try:
@@ -135,9 +146,10 @@ class Checkpoint:
         )
 
     def resume(self, warm_template: Any, inner: Any) -> Standing | None:
-        """The standing of the last commit, or None if there is none.
+        """Return how far the last commit had come, or None if there is none.
 
-        `warm_template` is a fresh state; `inner(state)` gives the state of the draws from one of the warm-up.
+        warm_template: a fresh state of the warm-up
+        inner: the function that gives the state of the draws from one of the warm-up
         """
         commit = read_commit(self.folder)
         if commit is None:
@@ -182,12 +194,12 @@ class Checkpoint:
 
 
 def open_folder(folder: Path, locks: contextlib.ExitStack) -> ownership.Marker:
-    """Lock the folder (made if need be) until the run ends, or say why it cannot be used."""
+    """Lock the folder until the run ends, creating it if necessary, or raise if it cannot be used."""
     return ownership.claim(folder, "checkpoint", locks)
 
 
 def read_commit(folder: Path) -> dict[str, Any] | None:
-    """The last commit of a folder."""
+    """Return the last commit of a folder, or None if there is none."""
     path = folder / "commit.json"
     if not path.exists():
         return None
@@ -202,13 +214,13 @@ def read_about(folder: str | Path) -> dict[str, Any] | None:
 
 
 def flat(prefix: str, tree: Any) -> Arrays:
-    """A tree as named arrays."""
+    """Return the leaves of a tree as named arrays."""
     leaves = jax.tree_util.tree_leaves_with_path(tree)
     return {f"{prefix}{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
 
 
 def unflat(prefix: str, template: Any, arrays: Arrays) -> Any:
-    """The tree of the template with the saved numbers."""
+    """Return a tree like the template with the saved numbers."""
 
     def one(path: Any, leaf: Any) -> np.ndarray:
         name, like = f"{prefix}{jax.tree_util.keystr(path)}", np.asarray(leaf)

@@ -1,4 +1,4 @@
-"""Checksums: a number that was damaged on the disk is named and refused, never returned.
+"""Checksums: data that were damaged on the disk are reported and refused, never returned.
 
 One checksum serves for everything, CRC-32C (Castagnoli), at some 10 GB/s:
 
@@ -7,8 +7,8 @@ One checksum serves for everything, CRC-32C (Castagnoli), at some 10 GB/s:
 - a state file's checksum is in the commit that counts it, beside those of the blocks;
 - a small JSON file (commit, marker, list of files) carries its own, over its content in canonical form.
 
-A CRC of 32 bits sees every change of up to three bits and every burst of up to 32; of arbitrary damage it misses one
-case in four thousand million. It is no signature: it does not protect from a person who means to deceive.
+A CRC of 32 bits detects every change of up to three bits and every burst of up to 32; of arbitrary damage it misses one
+case in four thousand million. It is no signature: it does not protect against deliberate changes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 from orthodrome.errors import CheckpointError
 
 PIECE = 1 << 22
-"""Bytes of a file that are read at a time."""
+"""The number of bytes of a file that are read at a time."""
 LENGTH = 4
-"""Bytes of a checksum."""
+"""The number of bytes of a checksum."""
 
 
 def checksum(content: Any, so_far: int = 0) -> int:
@@ -47,7 +47,7 @@ def trailer(content: Any) -> bytes:
 
 
 def as_bytes(found: int) -> bytes:
-    """Return a checksum as it stands in a file."""
+    """Return a checksum as the bytes that stand in a file."""
     return found.to_bytes(LENGTH, "little")
 
 
@@ -57,7 +57,7 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_sealed(path: Path, advice: str) -> dict[str, Any]:
-    """Read a JSON file that carries its checksum, or say what is wrong with it and give the advice."""
+    """Read a JSON file that carries its checksum, or raise with what is wrong and the advice."""
     try:
         content = json.loads(path.read_bytes())
         stated = content.pop("checksum")

@@ -23,34 +23,36 @@ if TYPE_CHECKING:
     import xarray
 
 Arrays = dict[str, np.ndarray]
-"""`group/variable` -> (chain, draw, ...)."""
+"""Arrays (chain, draw, ...) by their names `group/variable`."""
 Dims = Mapping[str, Sequence[str]] | None
+"""The names of the axes of one draw, by variable."""
 Coords = Mapping[str, Any] | None
+"""The labels of the positions along an axis, by the name of the axis."""
 
 
 def path_name(path: Any) -> str:
-    """The name of a leaf from its path in the tree."""
+    """Return the name of a leaf, made from its path in the tree."""
     return ".".join(jax.tree_util.keystr((entry,), simple=True) for entry in path) or "x"
 
 
 def named_leaves(tree: Tree, is_leaf: Any = None) -> dict[str, Any]:
-    """name -> leaf, in the order of the tree."""
+    """Return the leaves of a tree by name, in the order of the tree."""
     return {path_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree, is_leaf=is_leaf)}
 
 
 def named_info(info: Any) -> dict[str, Any]:
-    """name -> array, for the Info of a sampler (a NamedTuple, whose own fields may be trees)."""
+    """Return the arrays of a sampler's Info (a NamedTuple, whose fields may be trees) by name."""
     return {name: leaf for name, leaf in named_leaves(info).items() if leaf is not None}
 
 
 def named_manifolds(manifold: Manifold, position: Tree) -> dict[str, str]:
-    """name -> the class of the manifold it lives on."""
+    """Return the name of the class of the manifold on which each variable lives, by variable."""
     kinds = per_leaf(manifold, lambda m, _: type(m).__name__, position)
     return named_leaves(kinds)
 
 
 def dimension_names(name: str, ndim: int, dims: Dims = None) -> tuple[str, ...]:
-    """The names of a variable's own axes."""
+    """Return the names of a variable's own axes, those besides chain and draw."""
     given = tuple((dims or {}).get(name, ()))
     if len(given) > ndim:
         raise BadInput(f"dims[{name!r}] names {len(given)} axes, but {name} has {ndim}")
@@ -60,7 +62,12 @@ def dimension_names(name: str, ndim: int, dims: Dims = None) -> tuple[str, ...]:
 def dataset(
     arrays: Mapping[str, Any], dims: Dims = None, coords: Coords = None, sample_dims: Sequence[str] = ("chain", "draw")
 ) -> xarray.Dataset:
-    """Named arrays with the leading axes `sample_dims` as a dataset with a label for every position."""
+    """Return named arrays as a dataset with a label for every position.
+
+    arrays: with the leading axes `sample_dims`
+    dims, coords: the names and labels of the other axes
+    sample_dims: the names of the leading axes
+    """
     import xarray
 
     variables, labels, lead = {}, {}, tuple(sample_dims)
@@ -73,7 +80,7 @@ def dataset(
 
 
 def axis_labels(dim: str, size: int, coords: Coords) -> Any:
-    """The labels of an axis: the user's, or 0, 1, ..."""
+    """Return the labels of an axis: the user's, or 0, 1, ..."""
     given = (coords or {}).get(dim)
     if given is None:
         return np.arange(size)
@@ -107,7 +114,7 @@ def check_labels(shapes: Mapping[str, tuple[int, ...]], dims: Dims, coords: Coor
 
 
 def tree_of(phases: Iterable[Arrays], dims: Dims, coords: Coords, attrs: Mapping[str, Any]) -> xarray.DataTree:
-    """The draws as ArviZ reads them, from the arrays of each phase."""
+    """Return the draws as ArviZ reads them, from the arrays of each phase."""
     groups: dict[str, Arrays] = {}
     for arrays in phases:
         for name, values in arrays.items():
@@ -117,7 +124,7 @@ def tree_of(phases: Iterable[Arrays], dims: Dims, coords: Coords, attrs: Mapping
 
 
 def datatree(groups: Mapping[str, xarray.Dataset], attrs: Mapping[str, Any]) -> xarray.DataTree:
-    """The groups that are there, each with the run's attributes."""
+    """Return a DataTree of the groups, each with the attributes of the run."""
     import xarray
 
     tree = xarray.DataTree.from_dict({name: group.assign_attrs(attrs) for name, group in groups.items()})

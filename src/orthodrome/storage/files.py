@@ -1,4 +1,5 @@
-"""Files that a kill cannot leave half written: write beside, fsync, rename, fsync the folder."""
+"""Files that are written atomically, so that a kill cannot leave them half written: write beside, fsync, rename,
+fsync."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Replace (or create) a file in one stroke; not yet on the disk for certain: see `settle`."""
+    """Replace (or create) a file atomically; it is on the disk for certain only after `settle`."""
     beside = path.with_name(path.name + ".part")
     with open(beside, "wb") as file:
         file.write(content)
@@ -20,7 +21,7 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
 
 
 def settle(paths: Iterable[Path]) -> None:
-    """Wait until these files, and their entries in their folders, are on the disk."""
+    """Wait until these files, and their entries in their folders, are on the disk (fsync)."""
     paths = list(paths)
     for path in [*paths, *{path.parent for path in paths}]:
         descriptor = os.open(path, os.O_RDONLY)
@@ -31,7 +32,7 @@ def settle(paths: Iterable[Path]) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Replace a small file in one stroke, on the disk when this returns."""
+    """Replace a small JSON file atomically; it is on the disk when this returns."""
     beside = path.with_name(path.name + ".part")
     with open(beside, "w") as file:
         json.dump(content, file, indent=1)
@@ -42,7 +43,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Named arrays as .npz, without pickle, in one stroke."""
+    """Replace an .npz file of named arrays atomically, without pickle; it is on the disk when this returns."""
     beside = path.with_name(path.name + ".part")
     with open(beside, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
@@ -51,6 +52,6 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file; refuses pickle."""
+    """Return the arrays of an .npz file, or raise if it holds pickled objects."""
     with np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}

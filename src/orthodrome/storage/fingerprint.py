@@ -1,4 +1,4 @@
-"""What a run is: enough to say whether a checkpoint belongs to it, and if not, what differs.
+"""The fingerprint of a run: whether a checkpoint belongs to it, and if not, what differs.
 
 Bit-identical draws need the same program, data, settings, start, seed, versions, chains, devices and threads. The
 program is the text that JAX lowers the compiled loop to (which holds the user's density, without names or addresses);
@@ -23,7 +23,7 @@ LIBRARIES = ("orthodrome", "jax", "jaxlib", "numpy")
 
 
 def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings: dict[str, Any]) -> Fingerprint:
-    """The fingerprint of a run that starts with this sampler and state."""
+    """Return the fingerprint of a run that starts with this sampler and state."""
     return {
         "program": _program(engine, sampler, state),
         "arrays": {
@@ -39,7 +39,7 @@ def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings:
 
 
 def differences(then: Fingerprint, now: Fingerprint) -> list[str]:
-    """What differs, in words; empty if the runs are the same."""
+    """Return what differs between two fingerprints, in words; an empty list if they agree."""
     found = [
         _words(name, then[part].get(name), value)
         for part in ("settings", "machine", "versions")
@@ -65,7 +65,7 @@ def _array_words(path: str) -> str:
 
 
 def digest(*arrays: Any) -> str:
-    """A short hash of numbers, shapes and dtypes."""
+    """Return a short hash of numbers, shapes and dtypes."""
     found = hashlib.sha256()
     for array in arrays:
         values = np.asarray(array)

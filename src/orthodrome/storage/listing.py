@@ -1,4 +1,4 @@
-"""A list of files with their checksums, kept in the folder they are in: what was written is what is read."""
+"""A list of files with their checksums, kept in the folder of the files: what is read is what was written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write_list(folder: Path, listing: str, names: Iterable[str], known: Mapping[
 
 
 def verify_list(folder: Path, listing: str, advice: str) -> set[str]:
-    """Raise unless every file of the list is there as it was written; return their names."""
+    """Raise with the advice unless every listed file is there and matches its checksum; return their names."""
     stated = checksums.read_sealed(folder / listing, advice)["files"]
     for name, expected in stated.items():
         try:

@@ -1,9 +1,9 @@
-"""One folder, one run: a lock that the operating system takes back when the process ends, however it ends.
+"""One run per folder: a lock that the operating system releases when the process ends, however it ends.
 
-The lock is `flock` on a file that stays in the folder (on Windows: a locked byte of it); the file's presence means
-nothing, only the lock does, so a killed run leaves nothing to clean up. A child made by `fork` gives its copy back at
+The lock is `flock` on a file that stays in the folder (on Windows: a locked byte of it); the presence of the file means
+nothing, only the lock does, so a killed run leaves nothing to clean up. A child made by `fork` releases its copy at
 once, so that it cannot keep the lock of a parent that died. Where the file system has no locks, a warning says that two
-runs cannot be told apart there, and the run goes on.
+runs in the folder would not be noticed, and the run goes on.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pathlib import Path
 from orthodrome.errors import CheckpointError, OrthodromeWarning
 
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
-"""What a file system answers that cannot lock."""
+"""The error numbers of a file system without locks."""
 HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK, errno.EDEADLK}
-"""What it answers if another holds the lock."""
+"""The error numbers of a lock that another process holds."""
 FAR_BYTE = 1 << 30
-"""The byte that is locked on Windows, where a locked byte cannot be read by others."""
+"""The byte that is locked on Windows, far beyond the text, since others cannot read a locked byte."""
 
 _open: set[int] = set()
 
 
 @contextlib.contextmanager
 def locked(path: Path, folder: Path) -> Iterator[None]:
-    """Hold the lock file `path` of a folder, or refuse because another run holds it."""
+    """Hold the lock file `path` of a folder, or raise if another run holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     _open.add(descriptor)
     try:

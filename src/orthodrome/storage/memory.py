@@ -1,4 +1,4 @@
-"""Draws in memory: one array per variable, of the planned length from the start, filled as the run goes."""
+"""Draws in memory: one array per variable, of the planned length from the start, filled during the run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class MemoryDraws:
-    """The face of `DiskDraws`, without a disk."""
+    """The draws of a run in memory, with the interface of `DiskDraws`.
+
+    dims, coords: the names and labels of the axes, as `sample` takes them
+    """
 
     def __init__(self, dims: Dims = None, coords: Coords = None) -> None:
         self.dims, self.coords = dims, coords
@@ -23,7 +26,7 @@ class MemoryDraws:
         self.held: dict[str, Arrays] = {}
 
     def append(self, phase: str, arrays: Arrays, planned: int) -> None:
-        """More draws of a phase, of `planned` in all."""
+        """Add draws of a phase, which will have `planned` draws in all."""
         if phase not in self.held:
             self.held[phase] = {k: np.empty((len(v), planned, *v.shape[2:]), v.dtype) for k, v in arrays.items()}
         begin = self.count.get(phase, 0)
@@ -32,13 +35,13 @@ class MemoryDraws:
             self.count[phase] = begin + values.shape[1]
 
     def read(self, phase: str) -> Arrays:
-        """`group/variable` -> what was drawn."""
+        """Return all draws of a phase by their names `group/variable`."""
         return {name: values[:, : self.count[phase]] for name, values in self.held.get(phase, {}).items()}
 
     def finish(self, attrs: Mapping[str, Any]) -> None:
-        """Describe the run."""
+        """Keep the attributes of the run."""
         self.attrs = attrs
 
     def tree(self) -> xarray.DataTree:
-        """The draws as ArviZ reads them."""
+        """Return the draws as ArviZ reads them."""
         return tree_of([self.read(phase) for phase in reversed(self.count)], self.dims, self.coords, self.attrs)

@@ -1,10 +1,10 @@
-"""Which folders are ours: those that carry our marker, put there while they were empty.
+"""Ownership of folders: those that carry our marker, which was put there while they were empty.
 
     folder/_orthodrome/marker.json    format, version, kind of folder, a random identity
     folder/_orthodrome/lock           see `lock`
 
-Nothing is written into a folder that holds anything else, and of a folder that is ours only files that we write are
-ever removed. So nothing of the user's is deleted or overwritten, whatever path is given.
+Nothing is written into a folder that holds anything else, and in a folder of ours only files that we write are ever
+removed. So nothing of the user's is deleted or overwritten, whatever path is given.
 """
 
 from __future__ import annotations
@@ -23,14 +23,20 @@ from orthodrome.storage import checksums, files
 from orthodrome.storage.lock import locked
 
 FORMAT = 2
-"""Of checkpoints and stores; 1 had no checksums, locks and markers."""
+"""The version of the format of checkpoints and stores; format 1 had no checksums, locks and markers."""
 PLACE = "_orthodrome"
+"""The folder, inside each folder of ours, that holds the marker, the lock and the lists of checksums."""
 MARKER = f"{PLACE}/marker.json"
 LOCK = f"{PLACE}/lock"
 
 
 class Marker(NamedTuple):
-    """What a folder of ours says of itself; `owner` is the identity of the checkpoint that a store belongs to."""
+    """What a folder of ours says about itself.
+
+    kind: "checkpoint", "store" or "fit"
+    identity: a random name of the folder
+    owner: the identity of the checkpoint that a store belongs to
+    """
 
     kind: str
     identity: str
@@ -40,7 +46,9 @@ class Marker(NamedTuple):
 def claim(folder: Path, kind: str, locks: contextlib.ExitStack, owner: str = "") -> Marker:
     """Lock a folder of ours and return its marker; a folder that is empty or does not exist becomes ours.
 
-    kind: "checkpoint", "store" or "fit"; locks: what holds the lock until the run ends
+    kind: "checkpoint", "store" or "fit"
+    locks: the stack that holds the lock until the run ends
+    owner: the identity of the checkpoint that a store belongs to
     """
     try:
         refuse_foreign(folder, kind)
@@ -55,7 +63,7 @@ def claim(folder: Path, kind: str, locks: contextlib.ExitStack, owner: str = "")
 
 
 def mark(folder: Path, kind: str, owner: str = "") -> Marker:
-    """Write a new marker into a folder of which we hold the lock, and in which nothing else lies."""
+    """Write a new marker into a folder that we have locked, and raise if anything else is in it."""
     if strangers := [name for name in sorted(os.listdir(folder)) if name != PLACE]:
         raise CheckpointError(_not_ours(folder, kind, strangers))
     marker = Marker(kind, secrets.token_hex(8), owner)
@@ -64,7 +72,7 @@ def mark(folder: Path, kind: str, owner: str = "") -> Marker:
 
 
 def read_marker(folder: Path, kind: str) -> Marker:
-    """Return the marker of a folder, or say why it cannot be used as one of this kind."""
+    """Return the marker of a folder, or raise if it cannot be used as a folder of this kind."""
     content = checksums.read_sealed(folder / MARKER, "restore it, or choose another folder")
     if content.get("format") != FORMAT:
         raise CheckpointError(_other_format(folder, kind, content.get("format"), content.get("version")))
@@ -75,7 +83,7 @@ def read_marker(folder: Path, kind: str) -> Marker:
 
 
 def refuse_foreign(folder: Path, kind: str) -> None:
-    """Raise if the folder holds anything and has no marker of ours (an `OSError` if it is no folder)."""
+    """Raise if the folder is not empty and has no marker of ours (an `OSError` if it is not a folder)."""
     if not os.path.lexists(folder) or (folder / PLACE).is_dir():
         return
     names = sorted(os.listdir(folder))
@@ -86,7 +94,7 @@ def refuse_foreign(folder: Path, kind: str) -> None:
 
 
 def clear(folder: Path, ours: re.Pattern[str]) -> None:
-    """Remove everything but the marker's folder from a folder of ours, if all of it matches the pattern `ours`."""
+    """Remove everything but the marker's folder from a folder of ours, or raise if a file does not match `ours`."""
     found = [path for path in sorted(folder.rglob("*"), reverse=True) if path.relative_to(folder).parts[0] != PLACE]
     for path in found:
         name = path.relative_to(folder).as_posix()
@@ -105,7 +113,7 @@ def version() -> str:
 
 
 def _earlier_version(folder: Path) -> str | None:
-    """Return the version that wrote a folder of format 1, or None if it is none."""
+    """Return the version that wrote a folder of format 1, or None if the folder is not of that format."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         return str(_json(folder / "commit.json")["fingerprint"]["versions"]["orthodrome"])
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):  # topics had their own format

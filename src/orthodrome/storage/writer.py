@@ -1,7 +1,7 @@
-"""Blocks of draws are written behind the run, in order, by one thread that mostly waits for the disk.
+"""A background thread that writes blocks of draws in order, so that the run does not wait for the disk.
 
-Nothing is promised of a block until `settle` has returned: then it is on the disk, and its name in its folder. A block
-that could not be written is an error of the next call.
+Nothing is guaranteed about a block until `settle` has returned: then it is on the disk, and its name in its folder. If
+a block could not be written, the next call raises.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from orthodrome.errors import CheckpointError
 from orthodrome.storage import files
 
 MOST_WAITING = 64
-"""Files that may wait to be written: on a slow disk the run waits, and memory does not grow."""
+"""The largest number of files that wait to be written: on a slow disk the run waits, and memory does not grow."""
 
 
 class Writer:
-    """One thread, started with the first file."""
+    """A queue of files to write and one thread that writes them, started with the first file."""
 
     def __init__(self) -> None:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="orthodrome-writer")
@@ -26,23 +26,24 @@ class Writer:
         self.folders: set[Path] = set()
 
     def write(self, path: Path, content: memoryview) -> None:
-        """Soon."""
+        """Queue a file for writing, and wait while too many are queued."""
         self._wait(MOST_WAITING - 1)
         self.folders.add(path.parent)
         self.waiting.append(self.thread.submit(_write, path, content))
 
     def settle(self) -> None:
-        """Wait until everything written so far is on the disk."""
+        """Wait until everything queued so far is on the disk."""
         self._wait(0)
         files.settle(self.folders)
         self.folders.clear()
 
     def close(self) -> None:
-        """End the thread: what it has begun is written, what waits is dropped. Nothing is written after this."""
+        """End the thread: files that it has begun are finished, queued ones are dropped, and nothing is written
+        after this."""
         self.thread.shutdown(wait=True, cancel_futures=True)
 
     def _wait(self, most: int) -> None:
-        """Until at most so many files wait; and hear of those that are done."""
+        """Wait until at most `most` files are queued, and raise the error of any that failed."""
         while self.waiting and (len(self.waiting) > most or self.waiting[0].done()):
             self.waiting.popleft().result()
 
@@ -57,7 +58,7 @@ def _write(path: Path, content: memoryview) -> None:
 
 
 def write_failure(path: Path, error: OSError) -> CheckpointError:
-    """Return the error of draws that cannot be written."""
+    """Return the error for draws that cannot be written."""
     return CheckpointError(
         f"could not write draws to {path}: {error.strerror or error}; the last checkpoint, if any, is still valid: "
         "make room and call `sample` again"

@@ -1,11 +1,11 @@
-"""Tuning by itself: the step size, the units of the leaves, and the trajectory length.
+"""Adaptation of exact samplers: the step size, the units of the leaves, and the trajectory length.
 
 `Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is
 learnt is pooled over chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is
 changed after it.
 
     0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
-                                are set anew from its draws and gradients (`scales`), and dual averaging starts again
+                                are set anew from its draws and gradients (`scales`), and dual averaging restarts
     60-75 %                     dual averaging with the final units
     75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
 
@@ -40,13 +40,21 @@ from orthodrome.tuning.tuner import Tuner
 WINDOWS = (5, 15, 30, 60)
 """The ends of the windows, in per cent of the warm-up."""
 MEASURE = 75
-"""Where the measuring of trajectories begins, in per cent."""
+"""Where the measurement of trajectories begins, in per cent of the warm-up."""
 JITTER = 0.1
-"""The spread of the step from trajectory to trajectory that a learnt length goes with."""
+"""The relative spread of the step from trajectory to trajectory when the length is learnt."""
 
 
 class ExactTuning(NamedTuple):
-    """What has been learnt; the same for all chains."""
+    """What has been learnt, the same for all chains.
+
+    step: transitions so far
+    dual: the state of dual averaging
+    units: of the leaves
+    moments: of the draws in this window
+    since: draws in this window
+    curve: the sums over trajectories; None: the length is not learnt
+    """
 
     step: Array
     dual: DualAveraging
@@ -70,11 +78,11 @@ class AdaptedState(NamedTuple):
 
 @pytree
 class Adapted(Tuner):
-    """A sampler that tunes itself.
+    """A sampler that tunes the exact sampler it holds.
 
     sampler: what to tune; its `step_size` (and `num_steps`) None
-    num_warmup: the length of the warm-up; None: `sample` says
-    target_acceptance: the mean acceptance that dual averaging aims at; None: the sampler's own
+    num_warmup: the length of the warm-up; None: `sample` sets it
+    target_acceptance: the mean acceptance rate that dual averaging aims at; None: the sampler's own
     metric: None, or `DenseMetric()` or `LowRankMetric()` for correlated Euclidean leaves
     pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
@@ -92,7 +100,7 @@ class Adapted(Tuner):
         return "length" in self.sampler.learns
 
     def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
-        """The state at an embedded position, with untuned steps."""
+        """Return the state at an embedded position, with untuned steps."""
         dtype = trees.real_dtype(position)
         units = scales.ones(self.manifold, self.metric, position)
         tuning = ExactTuning(
@@ -106,7 +114,7 @@ class Adapted(Tuner):
         return AdaptedState(self._at(tuning).init(position, key), tuning)
 
     def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
-        """One transition of the sampler inside, and what it teaches."""
+        """Make one transition of the sampler inside, and learn from it."""
         tuning = state.tuning
         if tuning.curve is not None:
             inner, info, curve = self._measured(key, self._with_trajectories(tuning), state.inner, tuning, tuning.curve)
@@ -118,7 +126,7 @@ class Adapted(Tuner):
         return AdaptedState(inner, self._window(tuning, inner.position)), info
 
     def freeze(self, state: AdaptedState) -> ExactSampler:
-        """The tuned sampler, from the state of all chains."""
+        """Return the tuned sampler, from the state of all chains."""
         tuning = jax.tree.map(lambda leaf: leaf[0], state.tuning)
         tuning = tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average))
         if not self.learns_length:
@@ -130,17 +138,18 @@ class Adapted(Tuner):
         return sampler.tuned(Learnt(leaves.scaled(sampler.step_size, factor), num_steps))
 
     def _at(self, tuning: ExactTuning) -> ExactSampler:
-        """The sampler inside with the current steps."""
+        """Return the sampler inside with the current steps."""
         h = self._steps(tuning) if "step" in self.sampler.learns else self.sampler.step_size
         jitter = jnp.asarray(JITTER, tuning.dual.log_step.dtype) if self.learns_length else None
         return self.sampler.tuned(Learnt(h, jitter=jitter))
 
     def _with_trajectories(self, tuning: ExactTuning) -> TrajectorySampler:
-        """The same, of a sampler that learns the length of its trajectories: that fact promises the contract."""
+        """Return `_at`, typed as a `TrajectorySampler`: a sampler that learns the length promises that contract."""
         return cast(TrajectorySampler, self._at(tuning))
 
     def _steps(self, tuning: ExactTuning) -> Any:
-        """One number in the units of the leaves; a sampler with a metric of its own needs no units."""
+        """Return the steps of the leaves, one number times their units; a sampler with a metric of its own has one
+        number."""
         h = jnp.exp(tuning.dual.log_step)
         return leaves.scaled(tuning.units, h) if "units" in self.sampler.learns else h
 
@@ -168,7 +177,7 @@ class Adapted(Tuner):
         return trees.where(frozen, settled, updated)
 
     def _window(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
-        """At the end of a window: new units, and dual averaging anew."""
+        """Set the units anew and restart dual averaging, at the end of a window."""
         at_end = jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
         return jax.lax.cond(self._common(at_end), lambda old: self._renewed(old, position), lambda old: old, tuning)
 
@@ -185,33 +194,34 @@ class Adapted(Tuner):
         return 100 * tuning.step >= MEASURE * self.num_warmup
 
     def _begin(self, position: Tree, units: Tree) -> DualAveraging:
-        """In units where the law has unit spread the stable step shrinks with the dimension as d^(-1/4)."""
+        """Start dual averaging at d^(-1/4), as the stable step shrinks with the dimension where the spread is one."""
         first = jnp.asarray(-0.25 * math.log(max(1, self.manifold.dimension(position))), trees.real_dtype(position))
         return dual_averaging.start(jnp.minimum(first, self._ceiling(position, units)))
 
     def _ceiling(self, position: Tree, units: Tree) -> Array:
-        """The largest log step: no leaf beyond its manifold's `max_step`."""
+        """Return the largest log step: no leaf beyond its manifold's `max_step`."""
         most = jax.tree.map(_units_in, self.manifold.max_step(position), units)
         return jnp.log(jnp.min(jnp.stack([leaf.astype(trees.real_dtype(position)) for leaf in jax.tree.leaves(most)])))
 
     def _room(self, log_step: Array, units: Tree, position: Tree) -> Array:
-        """By what factor a step may still grow."""
+        """Return the factor by which a step may still grow."""
         return jnp.exp(self._ceiling(position, units) - log_step)
 
     def _mean(self, x: Array) -> Array:
         return jax.lax.pmean(x, self.pool)
 
     def _gather(self, rows: Array) -> Array:
-        """The rows of all chains, one below the other."""
+        """Return the rows of all chains, one below the other."""
         for axis in self.pool:
             rows = jax.lax.all_gather(rows, axis, tiled=True)
         return rows
 
     def _common(self, x: Array) -> Array:
-        """A number that is the same in all chains, known to be so: loops and branches on it are not chain by chain."""
+        """Return a number that is the same in all chains in a form known to be so: loops and branches on it are not
+        batched."""
         return jax.lax.pmax(x.astype(jnp.int32), self.pool).astype(x.dtype)
 
 
 def _units_in(most: float, unit: Any) -> Array:
-    """How many units fit in the largest step of a leaf; maps live on flat leaves, which have none."""
+    """Return how many units fit in the largest step of a leaf: infinitely many on flat leaves, where maps live."""
     return jnp.full((), jnp.inf, unit.size.dtype) if is_map(unit) else jnp.min(jnp.asarray(most, unit.dtype) / unit)

@@ -1,4 +1,4 @@
-"""Which tuner suits a sampler: the sampler's contract says, and its facts say whether there is anything to learn."""
+"""The choice of a tuner: by the sampler's contract, if its facts say that there is anything to learn."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from orthodrome.tuning.tuner import Tuner
 
 
 def needs_tuning(sampler: Sampler) -> bool:
-    """Whether `sample` must wrap this sampler in a tuner."""
+    """Return whether `sample` must wrap this sampler in a tuner."""
     return bool(sampler.learns)
 
 
 def tuner_for(sampler: Sampler, num_warmup: int, pool: tuple[str, ...]) -> Tuner:
-    """Return the sampler wrapped in what tunes samplers of its contract."""
+    """Return the sampler wrapped in the tuner of its contract."""
     if sampler.learns & AdaptedTempering.finds:
         return AdaptedTempering(cast(Tempering, sampler), num_warmup, pool=pool)
     if isinstance(sampler, StochasticSampler):

@@ -1,9 +1,9 @@
-"""Nesterov's dual averaging of the log step size toward a wanted acceptance (Hoffman & Gelman 2014, section 3.2).
+"""Nesterov's dual averaging of the log step size toward a target acceptance rate (Hoffman & Gelman 2014, section 3.2).
 
     log h_t = mu - sqrt(t) / gamma * mean error,      log hbar_t = t^-k log h_t + (1 - t^-k) log hbar_{t-1},
 
-with the usual gamma = 0.05, k = 0.75 and an offset of 10. On a compact space a nearly uniform law accepts
-everything and would send the step to infinity; a ceiling stops it.
+with their gamma = 0.05, k = 0.75 and an offset of 10. On a compact space a nearly uniform law accepts everything and
+would send the step to infinity; a ceiling stops it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ import jax.numpy as jnp
 from jax import Array
 
 GAMMA, POWER, OFFSET = 0.05, 0.75, 10.0
+"""gamma, k and the offset of Hoffman & Gelman (2014)."""
 
 
 class DualAveraging(NamedTuple):
-    """mu, the mean error of the acceptance so far, the current and the averaged log step, and the number of updates."""
+    """The state of dual averaging.
+
+    anchor: mu
+    error: the mean error of the acceptance rate so far
+    log_step, log_average: the current and the averaged log step
+    updates: the number of updates
+    """
 
     anchor: Array
     error: Array
@@ -27,13 +34,13 @@ class DualAveraging(NamedTuple):
 
 
 def start(log_step: Array) -> DualAveraging:
-    """Begin at a log step, anchored at ten times it: large steps are cheap to try."""
+    """Start at a log step, with mu at ten times that step: large steps are cheap to try."""
     zero = jnp.zeros_like(log_step)
     return DualAveraging(log_step + jnp.log(10.0).astype(log_step.dtype), zero, log_step, log_step, zero)
 
 
 def update(state: DualAveraging, error: Array, ceiling: Array) -> DualAveraging:
-    """One step with error = wanted - observed acceptance."""
+    """Update by one error = target - observed acceptance rate; the log step stays below the ceiling."""
     count = state.updates + 1
     weight = 1 / (count + OFFSET)
     mean_error = (1 - weight) * state.error + weight * error

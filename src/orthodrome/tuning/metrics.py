@@ -1,4 +1,4 @@
-"""Correlated flat leaves: a linear map learnt in warm-up instead of one unit per element (Byrne & Girolami, section
+"""Linear maps for correlated flat leaves, learnt in warm-up instead of one unit per element (Byrne & Girolami, section
 4.1).
 
 `DenseMetric` uses the Cholesky factor of the covariance of the draws, shrunk toward its diagonal; for up to some
@@ -6,12 +6,12 @@ hundred numbers.
 
 `LowRankMetric` corrects the units per element in a few directions. With draws and gradients measured in those
 units, let U span the leading directions of both, and S_x, S_g be their covariances within U. The map that makes the
-law look alike from both sides has the square
+covariances of draws and of gradients equal has the square
 
     A = S_x # S_g^-1,     the geometric mean:  A S_g A = S_x,
 
-whose eigenvectors are the directions and the roots of whose eigenvalues the stretches: wide directions show in the
-draws, stiff ones in the gradients.
+whose eigenvectors are the directions and the square roots of whose eigenvalues the stretches: wide directions show in
+the draws, stiff ones in the gradients.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from orthodrome.linear.low_rank import Stretched
 
 
 class Metric(abc.ABC):
-    """What `scales` asks of a metric, for one Euclidean leaf."""
+    """What `scales` needs of a metric, for one Euclidean leaf."""
 
     @abc.abstractmethod
     def identity(self, x: Array) -> LinearStep:
-        """The map before anything is known."""
+        """Return the identity map, the one before anything is known."""
 
     @abc.abstractmethod
     def start(self, x: Array) -> Any:
-        """Empty sums for a window."""
+        """Return empty sums for a window."""
 
     @abc.abstractmethod
     def update(self, sums: Any, d: Array, g: Array, pool: Any) -> Any:
-        """Add one draw (about the reference) and gradient of every chain."""
+        """Add one draw (relative to the reference) and gradient of every chain."""
 
     @abc.abstractmethod
     def learn(self, sums: Any, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
-        """The map after a window, given the units per element and the mean (about the reference)."""
+        """Return the map after a window, given the units per element and the mean (relative to the reference)."""
 
 
 @pytree
 class DenseMetric(Metric):
-    """The covariance of the draws."""
+    """A dense metric, from the covariance of the draws."""
 
     def identity(self, x: Array) -> LinearStep:
         return LinearStep(jnp.ones((), x.dtype), Triangular(jnp.eye(x.size, dtype=x.dtype)))
@@ -71,7 +71,7 @@ class DenseMetric(Metric):
 
 
 class Rows(NamedTuple):
-    """The latest draws and gradients of one chain, in a ring."""
+    """The latest draws and gradients of one chain, in a ring buffer."""
 
     draws: Array
     gradients: Array
@@ -80,7 +80,11 @@ class Rows(NamedTuple):
 
 @pytree
 class LowRankMetric(Metric):
-    """Units per element and `rank` directions; costs O(rank) per number of the leaf."""
+    """A metric of units per element and a few directions; costs O(rank) per number of the leaf.
+
+    rank: the number of directions
+    window: the number of latest draws and gradients of each chain that it learns from
+    """
 
     rank: int = static(default=8)
     window: int = static(default=64)
@@ -122,7 +126,7 @@ def _covariance(rows: Array, n: Array) -> Array:
 
 
 def _geometric_mean(s_x: Array, s_g: Array) -> Array:
-    """A with A s_g A = s_x: A = r^-1 (r s_x r)^(1/2) r^-1, r = s_g^(1/2)."""
+    """Return A with A s_g A = s_x: A = r^-1 (r s_x r)^(1/2) r^-1, r = s_g^(1/2)."""
     root, inverse_root = _power(s_g, 0.5), _power(s_g, -0.5)
     return inverse_root @ _power(root @ s_x @ root, 0.5) @ inverse_root
 

@@ -33,7 +33,7 @@ from orthodrome.tuning.metrics import Metric
 
 
 class LeafMoments(NamedTuple):
-    """Sums about a reference, over the draws (and chains) of one window, for one leaf."""
+    """Sums over the draws (and chains) of one window, relative to a reference, for one leaf."""
 
     reference: Array
     sum_x: Array
@@ -45,7 +45,7 @@ class LeafMoments(NamedTuple):
 
 
 def start(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
-    """Empty moments about a position."""
+    """Return empty moments about a position."""
 
     def leaf(m: Manifold, x: Array) -> LeafMoments:
         zero = jnp.zeros_like(x)
@@ -57,7 +57,7 @@ def start(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
 
 
 def ones(manifold: Manifold, metric: Metric | None, position: Tree) -> Tree:
-    """Units of one: an array on flat leaves (or the identity map, with a metric), one number elsewhere."""
+    """Return units of one: an array on flat leaves (or the identity map, with a metric), one number elsewhere."""
 
     def leaf(m: Manifold, x: Array) -> Any:
         learner = _learner(m, metric)
@@ -97,7 +97,7 @@ def scales(
     position: Tree,
     gather: Callable[[Array], Array] | None,
 ) -> Tree:
-    """The unit (or map) of each leaf after `count` draws; `gather` collects rows from all chains."""
+    """Return the unit (or map) of each leaf after `count` draws; `gather` collects rows from all chains."""
 
     def leaf(m: Manifold, s: LeafMoments, x: Array) -> Any:
         n = count.astype(x.dtype)
@@ -109,7 +109,7 @@ def scales(
 
 
 def _learner(manifold: Manifold, metric: Metric | None) -> Metric | None:
-    """The metric, on leaves that can have one."""
+    """Return the metric if the leaf can have one, else None."""
     return metric if isinstance(manifold, Euclidean) else None
 
 
@@ -130,6 +130,6 @@ def _unit(manifold: Manifold, s: LeafMoments, n: Array, x: Array) -> Array:
 
 
 def _copies(manifold: Manifold, x: Array) -> int:
-    """How many independent points one leaf holds."""
+    """Return the number of independent points in one leaf."""
     shape = jax.eval_shape(manifold.to_user, x).shape
     return math.prod(shape[: len(shape) - manifold.point_ndim])

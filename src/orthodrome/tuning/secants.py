@@ -23,17 +23,22 @@ from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 
 MOST = 10.0
+"""The largest unit, in multiples of the standard deviation of the window's draws."""
 
 
 class Secants(NamedTuple):
-    """Sums of squares over the steps (and chains) of a window, for one flat leaf; unused elsewhere."""
+    """Sums of squares over the steps (and chains) of a window, for one flat leaf; unused elsewhere.
+
+    way: of the differences of positions
+    bend: of the differences of gradients
+    """
 
     way: Array
     bend: Array
 
 
 def start(manifold: Manifold, position: Tree) -> Tree:
-    """Before the first step."""
+    """Return empty sums."""
     return per_leaf(manifold, lambda m, x: Secants(jnp.zeros_like(x), jnp.zeros_like(x)), position)
 
 
@@ -49,7 +54,7 @@ def update(manifold: Manifold, sums: Tree, way: Tree, bend: Tree, pool: Callable
 
 
 def units(manifold: Manifold, sums: Tree, spreads: Tree) -> Tree:
-    """The units of flat leaves; of others the spreads, as they are."""
+    """Return the units of flat leaves; those of the other leaves are their spreads, unchanged."""
 
     def leaf(m: Manifold, s: Secants, spread: Array) -> Array:
         if not m.flat:

@@ -37,7 +37,9 @@ from orthodrome.tuning.tuner import Tuner
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
 FALLING, WARM, COMPENSATED = 5.0, 0.04, 0.4
+"""The relative rise of the temperature that is allowed: at first, in the end, and where noise is compensated for."""
 MEMORY = 50
+"""The number of transitions over which the running means are averaged."""
 
 
 class Seen(NamedTuple):
@@ -51,7 +53,14 @@ class Seen(NamedTuple):
 
 
 class StochasticTuning(NamedTuple):
-    """What has been learnt; the same for all chains."""
+    """What has been learnt, the same for all chains.
+
+    done: transitions so far
+    units: of the leaves
+    moments, secants: of the draws, and of the differences of gradients, in this window
+    since: draws in this window
+    seen: the running means
+    """
 
     done: Array
     units: Tree
@@ -75,7 +84,7 @@ class StochasticAdaptedState(NamedTuple):
 
 @pytree
 class StochasticAdapted(Tuner):
-    """A sampler with stochastic gradients that tunes itself.
+    """A sampler that tunes the stochastic gradient sampler it holds.
 
     sampler: what to tune; its `step_size` (or `friction`) None
     num_warmup: the length of the warm-up
@@ -88,7 +97,8 @@ class StochasticAdapted(Tuner):
     compiled: bool = static(default=True)
 
     def init(self, position: Tree, key: Array | None = None) -> StochasticAdaptedState:
-        """At an embedded position, with steps so short that the first gradient changes the velocity little."""
+        """Return the state at an embedded position, with steps so short that the first gradient hardly changes the
+        velocity."""
         init_key, gradient_key = (None, None) if key is None else jax.random.split(key)
         zero = jnp.zeros((), trees.real_dtype(position))
         units = scales.ones(self.manifold, None, position)
@@ -104,7 +114,7 @@ class StochasticAdapted(Tuner):
         return StochasticAdaptedState(self._at(tuning, position, told=False).init(position, init_key), tuning)
 
     def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Info]:
-        """One transition of the sampler inside, and what it teaches."""
+        """Make one transition of the sampler inside, and learn from it."""
         step_key, one_key, other_key = jax.random.split(key, 3)
         tuning = state.tuning
         told = self._told(one_key, state.inner)
@@ -117,26 +127,26 @@ class StochasticAdapted(Tuner):
         return StochasticAdaptedState(inner, self._window(learnt, inner.position)), info
 
     def freeze(self, state: StochasticAdaptedState) -> StochasticSampler:
-        """The tuned sampler, from the state of all chains."""
+        """Return the tuned sampler, from the state of all chains."""
         one = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), state)
         told = self._told(jax.random.key(0), one.inner)
         return self._at(one.tuning, one.position, told)
 
     def _at(self, tuning: StochasticTuning, position: Tree, told: bool) -> StochasticSampler:
-        """The sampler inside with the current steps and frictions."""
+        """Return the sampler inside with the current steps and frictions."""
         falling = FALLING * (1 - 3 * tuning.done.astype(tuning.since.dtype) / self.num_warmup)
         share = jnp.maximum(COMPENSATED if self.sampler.bears_noise(told) else WARM, falling)
         *measured, _ = tuning.seen
         return self.sampler.tuned(Measured(tuning.units, self.manifold.max_step(position), share, *measured))
 
     def _inverse_metric(self, units: Tree, position: Tree, estimate: Estimate) -> Tree:
-        """D."""
+        """Return D, the squares of the units or the inverse of the sampler's own metric."""
         if self.sampler.learns_units:
             return jax.tree.map(jnp.square, units)
         return self.sampler.inverse_metric_at(position, estimate)
 
     def _told(self, key: Array, inner: State) -> bool:
-        """Whether the estimator tells V; a question of structure only."""
+        """Return whether the estimator states V, from the structure of its result."""
         gradient = self.sampler.gradient
         shapes = jax.eval_shape(lambda k, x, m: gradient.estimate(k, x, m)[0], key, inner.position, inner.memory)
         return shapes.noise is not None
@@ -168,11 +178,11 @@ class StochasticAdapted(Tuner):
         return seen, secants.update(m, tuning.secants, way, bend, self._mean)
 
     def _settling(self, tuning: StochasticTuning) -> Array:
-        """Until the units are final."""
+        """Return whether the units are not final yet."""
         return 100 * tuning.done <= WINDOWS[-1] * self.num_warmup
 
     def _window(self, tuning: StochasticTuning, position: Tree) -> StochasticTuning:
-        """At the end of a window: new units."""
+        """Set the units anew, at the end of a window."""
         ends = jnp.stack([tuning.done == self.num_warmup * w // 100 for w in WINDOWS])
         return trees.where(jnp.any(ends), self._renewed(tuning, position), tuning)
 
@@ -193,17 +203,17 @@ class StochasticAdapted(Tuner):
 
 
 def _square(metric: Tree, g: Tree) -> Array:
-    """g' D g."""
+    """Return g' D g."""
     return trees.dot(g, leaves.over(maps.apply, metric, g))
 
 
 def _inverse_square(metric: Tree, d: Tree) -> Array:
-    """d' D^-1 d."""
+    """Return d' D^-1 d."""
     return trees.dot(d, leaves.over(maps.solve, metric, d))
 
 
 def temperature_warning(measured: float, expected: float) -> str | None:
-    """What to say of a mean temperature v.v/m, judged by the scheme's own; None if all is well."""
+    """Return a warning if a mean temperature v.v/m differs from that of the scheme itself by a quarter; else None."""
     ratio = measured / expected
     if 0.8 <= ratio <= 1.25:
         return None

@@ -1,4 +1,4 @@
-"""How much the draws of kernels that take turns are worth, from what one application of each does to some functionals.
+"""The efficiency of kernels that take turns, from what one application of each does to some functionals.
 
 Let f be functionals with the covariance C, and for the kernel of a length l let
 
@@ -13,7 +13,8 @@ c'f has the covariance c'P_t ... P_(t+k-1) c over k draws from turn t, and the v
 
     [c'c + (2 / m) sum over t of c'w_t] / n,    w_t = P_t (c + w_(t+1)),  w_(m+1) = w_1.
 
-Turns are worth more than a lottery between the same kernels: what one length leaves correlated the next one mixes.
+Taking turns is more efficient than choosing the same kernels at random: what one length leaves correlated the next one
+mixes.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ from __future__ import annotations
 import numpy as np
 
 FLOOR = 1e-3
-"""Added to correlation matrices: what is left of x^2 beside a linear function of x may be no more than noise."""
+"""Added to the eigenvalues of correlation matrices: what a linear function of x leaves of x^2 may be no more than
+noise."""
 TINY = 1e-150
-"""A variance that is none."""
+"""The variance below which a functional counts as constant."""
 SLOWEST = 1 - 1e-6
-"""The largest eigenvalue of a kernel: what has not moved at all is very slow, not undefined."""
+"""The largest eigenvalue that a kernel may have: a functional that has not moved at all is very slow, not undefined."""
 MOST_ANTITHETIC = -0.95
-"""The smallest: beyond, it is noise."""
+"""The smallest eigenvalue that a kernel may have: estimates below it are noise."""
 
 
 def root(covariance: np.ndarray) -> np.ndarray:
-    """R, symmetric but for units so that it is nearly the same for covariances that are; by (..., ., .).
+    """Return R with R R' = C, symmetric apart from units, so that covariances that are close have roots that are; by
+    (..., ., .).
 
     A functional that is a constant stays one.
     """
@@ -41,7 +44,7 @@ def root(covariance: np.ndarray) -> np.ndarray:
 
 
 def kernels(jumps: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """P for every J with its C; both are measured, so P is brought back to what a kernel can be."""
+    """Return P for every J and its C; both are measured, so the eigenvalues of P are clipped to those of a kernel."""
     r = root(covariance)
     half = np.linalg.solve(r, jumps)
     p = np.eye(r.shape[-1]) - np.linalg.solve(r, half.mT)
@@ -50,9 +53,11 @@ def kernels(jumps: np.ndarray, covariance: np.ndarray) -> np.ndarray:
 
 
 def inefficiency(p: np.ndarray, turns: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """The draws that are worth one independent one, by (candidate, coordinate, functional).
+    """Return how many draws are worth one independent draw, by (candidate, coordinate, functional).
 
-    p: by (kernel, coordinate, ., .); turns: numbers of kernels by (candidate, turn); c: by (coordinate, ., functional)
+    p: by (kernel, coordinate, ., .)
+    turns: numbers of kernels, by (candidate, turn)
+    c: by (coordinate, ., functional)
     """
     cycle = np.broadcast_to(np.eye(p.shape[-1]), (len(turns), *p.shape[1:]))
     w = np.zeros((len(turns), *c.shape))

@@ -1,8 +1,10 @@
-"""The warm-up of parallel tempering: every replica tunes itself, and the ladder is spaced.
+"""The warm-up of parallel tempering: every replica is tuned, and the ladder is spaced.
 
 Each replica is an `Adapted` sampler of its own tempered law, pooled over chains. The ladder is set anew at the ends of
-the same windows: with r_k the mean rejection of the exchange k, k + 1 in the window, the cumulative sum R(e) of the r_k
-is a function that depends on the law and little on the ladder (the communication barrier of Syed et al. 2022); rungs
+the same windows: with r_k the mean rejection rate of the exchange k, k + 1 in the window, the cumulative sum R(e) of
+the
+r_k is a function that depends on the law and little on the ladder (the communication barrier of Syed et al. 2022);
+rungs
 at equal distances of R make all exchanges equally likely.
 """
 
@@ -23,11 +25,17 @@ from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState
 from orthodrome.tuning.tuner import Tuner
 
 LEAST = 1e-3
-"""The smallest rejection that counts, so that no two rungs fall together."""
+"""The smallest rejection rate that counts, so that no two rungs coincide."""
 
 
 class Ladder(NamedTuple):
-    """The exponents, and the sums of the rejections in this window."""
+    """The ladder that is being learnt.
+
+    exponents: of the rungs
+    rejections: sums of the rejection rates in this window
+    since: transitions in this window
+    done: transitions so far
+    """
 
     exponents: Array
     rejections: Array
@@ -50,9 +58,11 @@ class AdaptedTemperingState(NamedTuple):
 
 @pytree
 class AdaptedTempering(Tuner):
-    """A tempering that tunes its replicas and its ladder, as far as they are None.
+    """A sampler that tunes the replicas and the ladder of a `Tempering`, where they are None.
 
-    num_warmup: the length of the warm-up; pool: the axes of `vmap` (and of the mesh) over which chains learn together
+    sampler: the tempering
+    num_warmup: the length of the warm-up
+    pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
 
     finds: ClassVar[frozenset[str]] = frozenset({"ladder", "replicas"})
@@ -68,7 +78,7 @@ class AdaptedTempering(Tuner):
         return "replicas" in self.sampler.learns
 
     def init(self, position: Tree, key: Array | None = None) -> AdaptedTemperingState:
-        """Every replica at the same embedded position, untuned."""
+        """Return the untuned state with every replica at the same embedded position."""
         exponents = self.sampler.exponents(trees.real_dtype(position))
         zero = jnp.zeros((), exponents.dtype)
         ladder = Ladder(exponents, jnp.zeros_like(exponents[1:]), zero, jnp.zeros((), jnp.int32))
@@ -78,7 +88,7 @@ class AdaptedTempering(Tuner):
         return AdaptedTemperingState(begin(states.inner), states.tuning, ladder)
 
     def step(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedTemperingState, TemperingInfo]:
-        """One transition, and what it teaches."""
+        """Make one transition, and learn from it."""
         move_key, swap_key = jax.random.split(key)
         tempering = replace(self.sampler, ladder=state.ladder.exponents)
         if self.tunes_replicas:
@@ -92,7 +102,7 @@ class AdaptedTempering(Tuner):
         return AdaptedTemperingState(inner._replace(replicas=replicas), tunings, ladder), info
 
     def freeze(self, state: AdaptedTemperingState) -> Tempering:
-        """The tuned tempering, from the state of all chains."""
+        """Return the tuned tempering, from the state of all chains."""
         exponents = np.asarray(state.ladder.exponents)[0]
         tempering = replace(self.sampler, ladder=exponents)
         if state.tunings is None:
@@ -113,7 +123,7 @@ class AdaptedTempering(Tuner):
         return Adapted(self.sampler.sampler.at_temperature(exponent), self.num_warmup, pool=self.pool)
 
     def _learnt(self, exponent: Number, state: AdaptedState) -> dict[str, Any]:
-        """The settings that tuning has changed."""
+        """Return the settings that tuning has changed."""
         replica = self._replica(exponent)
         before, tuned = vars(replica.sampler), vars(replica.freeze(state))
         return {name: value for name, value in tuned.items() if value is not before[name]}
@@ -130,7 +140,7 @@ class AdaptedTempering(Tuner):
 
 
 def respaced(exponents: Array, rejection: Array) -> Array:
-    """Rungs at equal distances of the cumulative rejection; the ends stay."""
+    """Return rungs at equal distances of the cumulative rejection rate, between the same ends."""
     zero = jnp.zeros(1, exponents.dtype)
     barrier = jnp.concatenate([zero, jnp.cumsum(jnp.maximum(rejection, LEAST))])
     wanted = jnp.linspace(0, 1, exponents.size, dtype=exponents.dtype) * barrier[-1]

@@ -1,8 +1,9 @@
-"""Choosing a trajectory length: which step size and range of lengths, taking turns, knows the law best for its cost.
+"""The choice of the trajectory length: the step size and the range of lengths, taking turns, that are most efficient.
 
 What counts is the worst, over the user's coordinates x, of the errors of the means of x and x^2 relative to their
-spreads, and of the relative error of the standard deviation, which may be twice as large. The sums come from
-`trajectory_length`, the variance of an average from `taking_turns`; they are read once, on the host and in float64.
+standard deviations, and of the relative error of the standard deviation, which may be twice as large. The sums come
+from `trajectory_length`, the variance of an average from `taking_turns`; they are computed once, on the host and in
+float64.
 """
 
 from __future__ import annotations
@@ -22,23 +23,24 @@ from orthodrome.samplers.contract import TrajectorySampler
 from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
 
 TURNS = 16
-"""So many lengths take turns (with repetitions)."""
+"""The number of lengths that take turns (with repetitions)."""
 OVERHEAD = 1500, 100
-"""What a transition costs beside its steps, in operations: for itself, and for every random number."""
+"""The cost of a transition besides its steps, in operations: for itself, and for every random number."""
 MOST_OVERHEAD = 5.0
-"""The same in steps, at most: for the smallest densities the estimate is rough."""
+"""The largest overhead in steps: for the smallest densities the estimate is rough."""
 MOST = 5.0
-"""Effective draws per draw that are believed at most: beyond, an estimate of an antithetic gain is noise."""
+"""The largest number of effective draws per draw: beyond it an estimate of an antithetic gain is noise."""
 MOST_DIVERGENT = 0.002
-"""The share of diverging trajectories that is let pass: where they diverge is a region that the draws would miss."""
+"""The largest acceptable share of diverging trajectories: the draws would miss the region where they diverge."""
 SPREAD_COUNTS = 2.0
-"""The standard deviation may have so many times the relative error of the mean."""
+"""The relative error that the standard deviation may have, in multiples of that of the mean."""
 
 
 def overhead(sampler: TrajectorySampler, position: Tree) -> float:
-    """What a transition costs beside its steps (random numbers, the test, writing), in steps, as the compiler counts.
+    """Return the cost of a transition besides its steps (random numbers, the test, writing), in steps.
 
-    A count, not a clock: the same run is tuned alike on any machine. A transcendental function is worth ten operations.
+    It is the compiler's count of operations, not a time: the same run is tuned alike on any machine. A transcendental
+    function counts as ten operations.
     """
     point = Point(position, position, jnp.zeros((), trees.real_dtype(position)), position)
     step = jax.jit(lambda gradient, point, h: leapfrog(gradient, point, h))
@@ -51,10 +53,11 @@ def overhead(sampler: TrajectorySampler, position: Tree) -> float:
 
 
 def candidates() -> np.ndarray:
-    """Lengths that take turns, by (candidate, turn): 1 alone, or a range a..b with b up to 4 a, in order.
+    """Return the lengths that take turns, by (candidate, turn): 1 alone, or a range a..b with b up to 4 a, in order.
 
-    Always TURNS of them, so that every tuned sampler runs in the same compiled program. Several steps always the same
-    can resonate: orbits of some energies return to where they were, for many draws, which functionals of x do not show.
+    There are always TURNS of them, so that every tuned sampler runs in the same compiled program. A constant number of
+    several steps can resonate: orbits of some energies return to their start for many draws, which functionals of x do
+    not show.
     """
     starts = np.unique(np.geomspace(1, LONGEST, 32).round().astype(int))
     ends = {(a, b) for a in starts for b in (a + 1, 3 * a // 2, 2 * a, 3 * a, 4 * a) if a < b <= LONGEST}
@@ -67,9 +70,9 @@ def _turns(lengths: np.ndarray) -> np.ndarray:
 
 
 def best(curve: TrajectorySums, overhead: float) -> tuple[float, np.ndarray]:
-    """The factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
+    """Return the factor of the step size and the lengths, taking turns, with the most effective draws per gradient.
 
-    overhead: what a transition costs beside its gradients, in gradients
+    overhead: the cost of a transition besides its gradients, in gradients
     """
     law, jumps, covariance, visits = moments(curve)
     judged = (law.variance > taking_turns.TINY) & ~stuck(law.variance, jumps[..., 0, 0], visits)
@@ -86,19 +89,20 @@ def best(curve: TrajectorySums, overhead: float) -> tuple[float, np.ndarray]:
 
 
 class CoordinateMoments(NamedTuple):
-    """What all trajectories together say: the mean of x, and the covariance of f about the mean, by coordinate."""
+    """The mean of x, and the covariance of f about the mean, by coordinate, from all trajectories together."""
 
     mean: np.ndarray
     covariance: np.ndarray
 
     @property
     def variance(self) -> np.ndarray:
-        """Of x."""
+        """The variance of x."""
         return self.covariance[:, 0, 0]
 
 
 def moments(curve: TrajectorySums) -> tuple[CoordinateMoments, np.ndarray, np.ndarray, np.ndarray]:
-    """The law, J and C by (step size, length, coordinate, ., .) for f about the mean, and the visits."""
+    """Return the moments of x, J and C by (step size, length, coordinate, ., .) for f about the mean, and the
+    visits."""
     reference, jumps, visits, means, products = (np.asarray(a, np.float64) for a in curve[:5])
     center, second = (sums.sum(axis=(0, 1)) / max(1.0, visits.sum()) for sums in (means, products))
     seen = np.maximum(visits, 1)[..., None, None]
@@ -108,9 +112,11 @@ def moments(curve: TrajectorySums) -> tuple[CoordinateMoments, np.ndarray, np.nd
 
 
 def effective(law: CoordinateMoments, jumps: np.ndarray, covariance: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Effective draws per draw, by (step size, candidate): of the worst of x, x^2 and the spread, worst coordinate.
+    """Return effective draws per draw, by (step size, candidate), for the worst of x, x^2 and the spread in the worst
+    coordinate.
 
-    jumps, covariance: J and C, by (step size, length, coordinate, ., .); turns: lengths, by (candidate, turn)
+    jumps, covariance: J and C, by (step size, length, coordinate, ., .)
+    turns: lengths, by (candidate, turn)
     """
     kernels = taking_turns.kernels(jumps, covariance)
     wanted = np.swapaxes(taking_turns.root(law.covariance), -1, -2) @ _wanted(law.mean, law.covariance.shape[-1])
@@ -121,7 +127,7 @@ def effective(law: CoordinateMoments, jumps: np.ndarray, covariance: np.ndarray,
 
 
 def _wanted(mean: np.ndarray, num_functionals: int) -> np.ndarray:
-    """x, x^2 and (x - m)^2 in terms of f about the mean, by (coordinate, functional, wanted)."""
+    """Return x, x^2 and (x - m)^2 in terms of f about the mean, by (coordinate, functional, wanted)."""
     c = np.zeros((mean.size, num_functionals, 3))
     c[:, 0, 0] = c[:, 1, 1] = c[:, 1, 2] = 1
     c[:, 0, 1] = 2 * mean
@@ -129,13 +135,13 @@ def _wanted(mean: np.ndarray, num_functionals: int) -> np.ndarray:
 
 
 def _covariance(means: np.ndarray, products: np.ndarray, center: np.ndarray) -> np.ndarray:
-    """Of f about the center, from the means of f and of the products of its pairs."""
+    """Return the covariance of f about the center, from the means of f and of the products of its pairs."""
     means = np.swapaxes(means, -1, -2)
     return _about(center, _matrices(products) - means[..., :, None] * means[..., None, :])
 
 
 def _about(center: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """The matrices of ((d - m), (d - m)^2, ...) from those of (d, d^2, ...): they are better conditioned."""
+    """Return the matrices of ((d - m), (d - m)^2, ...), which are better conditioned, from those of (d, d^2, ...)."""
     turn = np.broadcast_to(np.eye(len(center)), (*center.T.shape, len(center))).copy()
     for square in range(1, len(center), 2):
         turn[:, square, square - 1] = -2 * center[square - 1]
@@ -143,7 +149,7 @@ def _about(center: np.ndarray, matrices: np.ndarray) -> np.ndarray:
 
 
 def _matrices(pairs: np.ndarray) -> np.ndarray:
-    """Symmetric matrices (..., coordinate, ., .) from their upper triangles (..., pair, coordinate)."""
+    """Return symmetric matrices (..., coordinate, ., .) from their upper triangles (..., pair, coordinate)."""
     pairs = np.swapaxes(pairs, -1, -2)
     size = int(np.sqrt(2 * pairs.shape[-1]))
     full = np.empty((*pairs.shape[:-1], size, size))
@@ -153,9 +159,12 @@ def _matrices(pairs: np.ndarray) -> np.ndarray:
 
 
 def stuck(variance: np.ndarray, jumps: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """The coordinates that no trajectory moves by a tenth of their variance, and long ones no further than short ones.
+    """Return a mask of the coordinates that no trajectory moves by a tenth of their variance, long ones no further than
+    short.
 
-    jumps: (step size, length, coordinate). Where that is true of all coordinates, none is called stuck.
+    If that is true of all coordinates, none is called stuck.
+
+    jumps: by (step size, length, coordinate)
     """
     half = max(1, np.count_nonzero(visits.max(axis=0)) // 2)
     early, late = jumps[:, :half].max(axis=(0, 1)), jumps[:, half:].max(axis=(0, 1), initial=0)

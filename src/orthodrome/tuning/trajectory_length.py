@@ -15,8 +15,8 @@ The expectations are averages over the last part of warm-up and all chains, for 
 dual averaging found. C is taken from the same trajectories, from their accepted ends too, E[a f f'(x_l) + (2 - a) f
 f'(x_0)] / 2: then J C^-1, of which an antithetic gain is a steep function, has little noise where it has most weight.
 
-A coordinate between whose modes no trajectory goes (`stuck`) has no say: all lengths are equally hopeless for it, and
-its noise would choose for the others.
+A coordinate between whose modes no trajectory goes (`stuck`) is left out: all lengths are equally bad for it, and its
+noise would decide for the others.
 
 Every transition of the warm-up is itself exact: it ends at a number of steps chosen beforehand and has its
 Metropolis test there.
@@ -41,20 +41,22 @@ from orthodrome.manifolds.product import per_leaf
 from orthodrome.samplers.contract import TrajectorySampler
 
 FACTORS = (0.7, 1.0, 1.4)
-"""The step sizes that are tried, relative to the one of dual averaging."""
+"""The step sizes that are tried, relative to the one that dual averaging found."""
 LONGEST = 64
-"""The longest trajectory that is tried."""
+"""The longest trajectory that is tried, in steps."""
 PROBES = 64
-"""At most so many coordinates are looked at."""
+"""The largest number of coordinates that are measured."""
 
 
 class TrajectorySums(NamedTuple):
-    """Sums over trajectories. f: d and d^2 for each coordinate d = x - reference, and the same of y if it is another.
+    """Sums over trajectories of f = (d, d^2) for each coordinate d = x - reference, and of the same for y if it is not
+    x.
 
+    reference: what coordinates are taken relative to
     jumps: of the products of the accepted changes of f, by (step size, length, pair of functionals, coordinate)
     visits: how often a length was seen
     means, products: of f and of its products, by (step size, length, functional or pair, coordinate)
-    diverged: how often the energy had left the dynamics
+    diverged: how often a trajectory diverged
     """
 
     reference: Array
@@ -66,7 +68,7 @@ class TrajectorySums(NamedTuple):
 
 
 def start(manifold: Manifold, position: Tree) -> TrajectorySums:
-    """An empty curve, about the coordinates of a position."""
+    """Return empty sums, relative to the coordinates of a position."""
     z = coordinates(manifold, position)
     num_functionals, n = 2 * z.shape[0], z.shape[1]
     num_pairs = num_functionals * (num_functionals + 1) // 2
@@ -75,7 +77,7 @@ def start(manifold: Manifold, position: Tree) -> TrajectorySums:
 
 
 def coordinates(manifold: Manifold, position: Tree) -> Array:
-    """Some of the user's coordinates, one row; and a row of their embedded ones if some leaf's are not the same."""
+    """Return some of the user's coordinates as one row, and their embedded ones as another if some leaf's differ."""
     user = _some(manifold.to_user(position), position)
     others = per_leaf(manifold, lambda m, a: a if _renamed(m, a) else jnp.zeros_like(m.to_user(a)), position)
     renamed = jax.tree.leaves(per_leaf(manifold, _renamed, position))
@@ -83,7 +85,7 @@ def coordinates(manifold: Manifold, position: Tree) -> Array:
 
 
 def _renamed(manifold: Manifold, x: Array) -> bool:
-    """Whether the user's coordinates are other functions, one by one, of the embedded ones."""
+    """Return whether the user's coordinates are functions, other than the identity, of single embedded ones."""
     same = type(manifold).to_user is Manifold.to_user
     return not same and jax.eval_shape(manifold.to_user, x).shape == x.shape
 
@@ -94,13 +96,13 @@ def _some(tree: Tree, position: Tree) -> Array:
 
 
 def functionals(manifold: Manifold, position: Tree, reference: Array) -> Array:
-    """f, by (functional, coordinate)."""
+    """Return f, by (functional, coordinate)."""
     d = coordinates(manifold, position) - reference
     return jnp.concatenate([jnp.stack([row, row**2]) for row in d])
 
 
 def products(f: Array) -> Array:
-    """The products of all pairs of functionals."""
+    """Return the products of all pairs of functionals."""
     first, second = np.triu_indices(f.shape[0])
     return f[first] * f[second]
 
@@ -108,9 +110,10 @@ def products(f: Array) -> Array:
 def transition(
     sampler: TrajectorySampler, key: Array, state: State, factor: Array, most: Array, length: Array, reference: Array
 ) -> tuple[State, Info, TrajectorySums]:
-    """A transition with the step times FACTORS[factor] (at `most`), and what its trajectory of `length` steps shows.
+    """Make a transition with the step times FACTORS[factor] (at `most`), and return what its trajectory shows.
 
-    The transition ends at a uniformly chosen one of the lengths; coordinates are taken relative to `reference`.
+    length: the number of steps of the trajectory; the transition ends at a uniformly chosen one of them
+    reference: what coordinates are taken relative to
     """
     velocity_key, end_key, accept_key = jax.random.split(key, 3)
     manifold = sampler.manifold

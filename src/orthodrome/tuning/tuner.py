@@ -1,4 +1,4 @@
-"""The contract of what holds a sampler through its warm-up."""
+"""The contract of a tuner, which holds a sampler through its warm-up."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the experiments share: their contract, and the pieces that more than one file needs."""
+"""What the experiments have in common: their contract, and the parts that more than one file needs."""

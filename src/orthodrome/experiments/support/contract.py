@@ -1,4 +1,4 @@
-"""What an experiment is, and what every one of them writes.
+"""The contract of an experiment, and what every one of them writes.
 
 A module in the folder `experiments` has
 
@@ -8,9 +8,9 @@ A module in the folder `experiments` has
     DATA    None, or a line saying which public data it needs and from where
     run(context) -> list[Claim]
 
-and `reproduce` gives it a folder, a seed and a clock. A claim is one number or statement of the figure or table: what
-the paper says, what was measured, and whether it holds, computed from what was measured. The folder then has
-`result.json`, the figure as PNG and SVG, and the numbers behind it as CSV.
+and `reproduce` gives it a folder and a seed, and measures its time. A claim is one number or statement of the figure or
+table: what the paper says, what was measured, and whether it holds, computed from what was measured. The folder then
+has `result.json`, the figure as PNG and SVG, and the numbers behind it as CSV.
 """
 
 from __future__ import annotations
@@ -39,7 +39,14 @@ PACKAGES = ("orthodrome", "jax", "jaxlib", "numpy", "scipy", "xarray", "arviz-ba
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """One number or statement of a figure or table."""
+    """One number or statement of a figure or table.
+
+    id: a short name
+    text: the statement
+    paper: the value in the paper
+    measured: the value found here
+    holds: whether the statement holds, computed from `measured`
+    """
 
     id: str
     text: str
@@ -50,7 +57,15 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """What an experiment is given: how large, from which seed, with which data, and where to write."""
+    """What an experiment is given.
+
+    name: of the experiment
+    scale: "quick" or "paper"
+    seed: of all random numbers
+    folder: where to write
+    data: where the data are, or None
+    progress: whether to show progress
+    """
 
     name: str
     scale: str
@@ -60,17 +75,17 @@ class Context:
     progress: bool = False
 
     def pick(self, quick: Any, paper: Any) -> Any:
-        """The size for the scale that was asked for."""
+        """Return the size for the scale that was asked for."""
         return quick if self.scale == "quick" else paper
 
     def save_figure(self, figure: Any, stem: str) -> None:
-        """PNG for a look, SVG for print."""
+        """Save a figure as PNG for the screen and as SVG for print."""
         from orthodrome.plots.style import save
 
         save(figure, self.folder / stem)
 
     def save_table(self, stem: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """A CSV with the keys of the first row as its head."""
+        """Save rows as CSV, with the keys of the first row as the header."""
         rows = list(rows)
         with open(self.folder / f"{stem}.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
@@ -79,7 +94,7 @@ class Context:
 
 
 def load(name: str) -> ModuleType:
-    """The module of an experiment."""
+    """Return the module of an experiment."""
     if name not in EXPERIMENTS:
         raise BadInput(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
     return importlib.import_module(EXPERIMENTS[name])
@@ -88,7 +103,15 @@ def load(name: str) -> ModuleType:
 def reproduce(
     name: str, *, scale: str, seed: int, out: Path, data: Path | None = None, progress: bool = False
 ) -> dict[str, Any]:
-    """Run one experiment and write its folder; what `result.json` holds is also returned."""
+    """Run one experiment, write its folder, and return the content of `result.json`.
+
+    name: of the experiment
+    scale: "quick" or "paper"
+    seed: of all random numbers
+    out: the folder in which the experiment's own folder is made
+    data: where the data are; None: ORTHODROME_DATA
+    progress: whether to show progress
+    """
     if scale not in SCALES:
         raise BadInput(f"scale is {scale!r}; it must be {' or '.join(SCALES)}")
     module = load(name)
@@ -108,7 +131,7 @@ def reproduce(
 
 
 def prepare_folder(folder: Path) -> Path:
-    """The folder, made if it is not there."""
+    """Create the folder if necessary, and return it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -117,7 +140,7 @@ def prepare_folder(folder: Path) -> Path:
 
 
 def find_data(module: ModuleType, data: Path | None) -> Path | None:
-    """The data folder: `--data`, else ORTHODROME_DATA; an experiment that needs none gets none."""
+    """Return the data folder: `--data`, or ORTHODROME_DATA; None for an experiment that needs no data."""
     if module.DATA is None:
         return None
     folder = data or (Path(os.environ["ORTHODROME_DATA"]) if "ORTHODROME_DATA" in os.environ else None)
@@ -127,19 +150,19 @@ def find_data(module: ModuleType, data: Path | None) -> Path | None:
 
 
 def versions() -> dict[str, str]:
-    """What the numbers depend on."""
+    """Return the versions of Python and of the packages that the numbers depend on."""
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES}
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Plain JSON, replaced in one move: a reader never sees half a file."""
+    """Write plain JSON atomically: a reader never sees half a file."""
     draft = path.with_suffix(".json.part")
     draft.write_text(json.dumps(plain(value), indent=2, allow_nan=False) + "\n", encoding="utf-8")
     draft.replace(path)
 
 
 def plain(value: Any) -> Any:
-    """Numbers, texts, lists and dicts only; what is not a number becomes null."""
+    """Return a value as numbers, texts, lists and dictionaries only; non-finite numbers become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, str | bool | int | None):

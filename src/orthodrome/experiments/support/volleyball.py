@@ -1,4 +1,5 @@
-"""What Table 1 of Byrne & Girolami (2013) claims, what was found when it was reproduced, and what ours promises."""
+"""The claims on Table 1 of Byrne & Girolami (2013), values of an earlier reproduction, and the claims on our own
+sampler."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ ROUNDING = 0.001
 def claims_of(
     entries: Sequence[Any], table: Mapping[str, Sequence[float]], ours: str, alphas: Sequence[float]
 ) -> list[Claim]:
-    """All claims."""
+    """Return all claims."""
     by = {(e.sampler, e.alpha): e for e in entries}
     claims = [efficiency_claim(by[key], table[key[0]][alphas.index(key[1])], *REPRODUCED[key]) for key in REPRODUCED]
     claims += [mean_claim(by[name, alpha], MEANS[alpha]) for alpha in MEANS for name in ("Spherical HMC", ours)]
@@ -38,14 +39,14 @@ def claims_of(
 
 
 def efficiency_claim(e: Any, printed: float, low: float, high: float) -> Claim:
-    """ESS within 15 % of what was found before and 25 % of the printed number."""
+    """Return the claim that ESS is within 15 % of an earlier reproduction and 25 % of the printed number."""
     text = f"alpha = {e.alpha:g}, {e.sampler}: ESS per 100 draws within 15 % of {low:g}..{high:g} and 25 % of the table"
     holds = 0.85 * low <= e.ess_percent <= 1.15 * high and abs(e.ess_percent / printed - 1) <= 0.25
     return Claim(f"ess-{e.alpha:g}-{_slug(e.sampler)}", text, printed, e.ess_percent, bool(holds))
 
 
 def mean_claim(e: Any, published: Sequence[float]) -> Claim:
-    """All nine posterior means."""
+    """Return the claim that all nine posterior means agree with the published ones."""
     apart = np.abs(e.mean - np.array(published))
     worst = float(np.max((apart - ROUNDING) / e.mcse))
     text = f"alpha = {e.alpha:g}, {e.sampler}: posterior means within 3 MCSE (beyond rounding) of the known ones"
@@ -54,7 +55,7 @@ def mean_claim(e: Any, published: Sequence[float]) -> Claim:
 
 
 def order_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequence[float]]) -> Claim:
-    """The paper's verdict: the sphere wins, at every alpha but the smallest by far."""
+    """Return the claim of the paper that the sphere is best, by far at every alpha but the smallest."""
     found = {name: by[name, alpha].ess_percent for name in table}
     best = max(found, key=lambda name: found[name])
     text = f"alpha = {alpha:g}: spherical HMC has the largest ESS per draw of the four"
@@ -62,7 +63,7 @@ def order_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequenc
 
 
 def faster_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequence[float]], ours: str) -> Claim:
-    """ESS per second against the best row."""
+    """Return the claim that our ESS per second is at least twice that of the best row."""
     best = max(by[name, alpha].ess_per_second for name in table)
     ratio = by[ours, alpha].ess_per_second / best
     text = f"alpha = {alpha:g}: ours, tuned by itself, has at least twice the ESS per second of the best of the four"
@@ -70,7 +71,7 @@ def faster_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequen
 
 
 def walls_claim(paper: Any, ours: Any, printed: float) -> Claim:
-    """At alpha = 0.1, per gradient, against the printed number and against the measured one."""
+    """Return the claim on ESS per gradient at alpha = 0.1, against the printed number and the measured one."""
     measured = {
         "against_table": ours.ess_per_gradient / (printed / 100 / 20),
         "against_measured": ours.ess_per_gradient / paper.ess_per_gradient,

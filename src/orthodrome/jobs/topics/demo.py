@@ -17,7 +17,7 @@ SETTINGS: dict[str, Any] = {"num_topics": 20, "num_iterations": 600, "num_top_wo
 
 
 def demo(folder: Path, seed: int, console: Console) -> None:
-    """Fit, or go on with what a kill left; a finished demonstration is made again."""
+    """Fit, or resume a demonstration that was killed; a finished demonstration is made again."""
     job = Job(**SETTINGS, seed=seed)
     console.print("Spherical topics of the docstrings of Python's standard library", style="bold")
     console.print("the first run compiles its kernels before it begins, which takes up to a minute", style="dim")

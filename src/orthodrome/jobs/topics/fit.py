@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: str = "") -> Result:
-    """A new fit in a new folder."""
+    """Fit in a new folder."""
     check_job(job)
     check_model(job)
     place.refuse_occupied(folder)
@@ -44,7 +44,7 @@ def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: 
 
 
 def announce(job: Job, documents: TopicCorpus, folder: Path, console: Console) -> None:
-    """Say what is fitted, and how to go on with it."""
+    """Print what is fitted, and how to resume it."""
     training, words = int(documents.training.sum()), documents.vectors.shape[1]
     console.print(
         f"{training:,} documents to learn from, {len(documents.names) - training:,} held out, {words:,} words; "
@@ -54,7 +54,7 @@ def announce(job: Job, documents: TopicCorpus, folder: Path, console: Console) -
 
 
 def resume(folder: Path, console: Console, progress: bool = True) -> Result:
-    """The rest of a fit."""
+    """Resume a fit and finish it."""
     require_fit(folder)
     with contextlib.ExitStack() as locks:
         place.go_on(folder, locks)
@@ -69,7 +69,7 @@ def require_fit(folder: Path) -> None:
 
 
 def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, progress: bool) -> Result:
-    """Draw what is not drawn yet; write and show."""
+    """Draw what is not drawn yet; write and show the results."""
     result = learn(job, documents, folder / "state", progress)
     with writing(folder):
         place.reopen(folder)
@@ -85,7 +85,7 @@ def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, pro
 
 
 def show(folder: Path, console: Console, num_words: int, word: str | None) -> None:
-    """A finished fit, or one word of it."""
+    """Print the topics of a finished fit, or where one word stands in them."""
     require_fit(folder)
     place.verify(folder)
     result, documents = load_result(folder), load_documents(folder)
@@ -96,7 +96,7 @@ def show(folder: Path, console: Console, num_words: int, word: str | None) -> No
 
 
 def copy_out(folder: Path, wanted: dict[str, str | None]) -> None:
-    """Copies of files of the folder, where they were asked for; a file that says something else is left alone."""
+    """Copy files of the folder to where they were asked for; an existing file with other content is left alone."""
     for name, path in wanted.items():
         content = (folder / name).read_bytes()
         if path is None or (Path(path).is_file() and Path(path).read_bytes() == content):
@@ -110,7 +110,7 @@ def copy_out(folder: Path, wanted: dict[str, str | None]) -> None:
 
 @contextlib.contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Say in one line that the folder cannot be written, and how to go on."""
+    """Raise a one-line error, which says how to resume, if the folder cannot be written."""
     try:
         yield
     except OSError as error:

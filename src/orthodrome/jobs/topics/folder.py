@@ -17,9 +17,13 @@ from orthodrome.storage.listing import verify_list, write_list
 
 INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.json"
 INPUT_FILES = ("job.json", "corpus.npz", "vocabulary.txt", "documents.txt")
+"""The files from which a fit can be resumed."""
 RESULT_FILES = ("result.npz", "summary.json")
+"""The files that hold the result."""
 ADVICE = "restore it, or fit again in a new folder"
+"""What to do about a damaged file."""
 DEMONSTRATION = "demonstration"
+"""The owner in the marker of a demonstration's folder."""
 OURS = re.compile(
     r"((job|summary)\.json|(corpus|result)\.npz|(vocabulary|documents|topic-keys|bottom-words|doc-topics|doc-topics-sd)"
     r"\.txt|topics\.csv|figures/(topics|map|trace)\.(png|svg)|state/(_orthodrome/(marker\.json|lock)|commit\.json|"
@@ -29,7 +33,7 @@ OURS = re.compile(
 
 
 def refuse_occupied(folder: Path) -> None:
-    """Raise unless the folder is new or empty; said before anything is read."""
+    """Raise unless the folder is new or empty; called before anything is read."""
     try:
         occupied = folder.is_dir() and any(folder.iterdir()) and not cut_off(folder)
     except OSError as error:
@@ -40,12 +44,12 @@ def refuse_occupied(folder: Path) -> None:
 
 
 def cut_off(folder: Path) -> bool:
-    """Whether a kill left the folder before its inputs were whole: nothing was drawn yet."""
+    """Return whether a fit was killed before its inputs were complete: nothing was drawn yet."""
     return (folder / ownership.PLACE).is_dir() and not (folder / INPUTS).exists()
 
 
 def begin(folder: Path, locks: contextlib.ExitStack, owner: str = "") -> None:
-    """Make the folder and lock it until the fit ends; what a kill left of its inputs is removed."""
+    """Make the folder and lock it until the fit ends; incomplete inputs of a killed fit are removed."""
     try:
         ownership.claim(folder, "fit", locks, owner)
         ownership.clear(folder, OURS)
@@ -54,13 +58,14 @@ def begin(folder: Path, locks: contextlib.ExitStack, owner: str = "") -> None:
 
 
 def go_on(folder: Path, locks: contextlib.ExitStack) -> None:
-    """Lock the folder of a fit that goes on, whose settings and documents must be those that were saved."""
+    """Lock the folder of a fit that is resumed, and raise unless its settings and documents are those that were
+    saved."""
     ownership.claim(folder, "fit", locks)
     verify_list(folder, INPUTS, ADVICE)
 
 
 def seal_inputs(folder: Path) -> None:
-    """Vouch for the settings and documents; after this the folder can be resumed."""
+    """Write the checksums of the settings and documents; after this the fit can be resumed."""
     write_list(folder, INPUTS, INPUT_FILES)
 
 
@@ -70,12 +75,12 @@ def reopen(folder: Path) -> None:
 
 
 def seal_results(folder: Path) -> None:
-    """Vouch for what was found: the fit is finished."""
+    """Write the checksums of the results: the fit is finished."""
     write_list(folder, RESULTS, RESULT_FILES)
 
 
 def unfinished(folder: Path) -> bool:
-    """Whether a fit was begun in the folder and has no whole result."""
+    """Return whether a fit was begun in the folder and has no complete result."""
     found = all((folder / name).exists() for name in (RESULTS, *RESULT_FILES))
     return (folder / INPUTS).exists() and not found
 
@@ -89,7 +94,7 @@ def verify(folder: Path) -> None:
 
 
 def clear_demonstration(folder: Path) -> None:
-    """Remove an earlier demonstration, and nothing else: no other fit, and nothing that lies in its folder."""
+    """Remove an earlier demonstration and nothing else: no other fit, and no other file in its folder."""
     if not (folder / ownership.PLACE).is_dir():
         return refuse_occupied_by_other(folder)
     with contextlib.ExitStack() as locks:

@@ -1,6 +1,7 @@
-"""From the settings to unit vectors: read, cut, weigh, check, set a few documents apart; and the same from the folder.
+"""From the settings to unit vectors: read, select, weight, check, hold out some documents; and the same from the
+folder.
 
-Whole numbers are counts and are weighed by tf-idf. Anything else is taken as it is, and then every row must be a unit
+Whole numbers are counts and are weighted by tf-idf. Anything else is taken as it is, and then every row must be a unit
 vector, as the model is one of directions; `normalize` makes them so.
 """
 
@@ -19,10 +20,17 @@ from orthodrome.jobs.topics.job import BUILT_IN, Job
 from orthodrome.storage import files
 
 TOLERANCE = 1e-3
+"""The largest deviation from one of the length of a row."""
 
 
 class TopicCorpus(NamedTuple):
-    """vectors: unit rows; training: true where the topics are learnt from them; names of columns and rows."""
+    """The documents of a fit.
+
+    vectors: unit rows
+    training: a mask of the rows that the topics are learnt from
+    vocabulary: the word of each column
+    names: the name of each row
+    """
 
     vectors: scipy.sparse.csr_array
     training: np.ndarray
@@ -31,7 +39,7 @@ class TopicCorpus(NamedTuple):
 
 
 def read_documents(job: Job) -> TopicCorpus:
-    """The documents of a job."""
+    """Return the documents of a job."""
     corpus = read(job)
     if is_counted(corpus):
         kept = corpus.keep_words(least(job.min_df), most(job.max_df), job.max_words).keep_long(job.min_words)
@@ -44,35 +52,35 @@ def read_documents(job: Job) -> TopicCorpus:
 
 
 def one_line(text: str) -> str:
-    """A word or name without tabs and line breaks, which the tables put between columns and lines."""
+    """Return a word or name without tabs and line breaks, which separate columns and lines in the tables."""
     return " ".join(text.split())
 
 
 def read(job: Job) -> Corpus:
-    """The built-in corpus, or a file or folder."""
+    """Read the built-in corpus, or a file or folder."""
     if job.input == BUILT_IN:
         return python_docstrings()
     return read_corpus(job.input, job.format, job.vocabulary, job.encoding, job.text_column)
 
 
 def least(frequency: float) -> float | int:
-    """A share below 1, from 1 on a number of documents."""
+    """Return a document frequency as a share if it is below 1, otherwise as a number of documents."""
     return frequency if frequency < 1 else int(frequency)
 
 
 def most(frequency: float) -> float | int:
-    """A share up to 1, above it a number of documents."""
+    """Return a document frequency as a share if it is at most 1, otherwise as a number of documents."""
     return float(frequency) if frequency <= 1 else int(frequency)
 
 
 def is_counted(corpus: Corpus) -> bool:
-    """Whether the entries are whole numbers, none below zero."""
+    """Return whether the entries are whole numbers and not negative."""
     data = corpus.counts.data
     return bool(np.all(data >= 0) and (data.dtype.kind in "iu" or np.all(data == np.floor(data))))
 
 
 def directions(corpus: Corpus, job: Job) -> scipy.sparse.csr_array:
-    """Vectors that were weighed before: no empty row, and lengths of one or made one."""
+    """Return the vectors of a corpus that are weights already, or raise unless they are unit vectors or made so."""
     vectors = scipy.sparse.csr_array(corpus.counts, dtype=np.float64)
     empty = np.flatnonzero(~nonempty(vectors))
     if len(empty):
@@ -90,7 +98,7 @@ def directions(corpus: Corpus, job: Job) -> scipy.sparse.csr_array:
 
 
 def check_size(vectors: scipy.sparse.csr_array, job: Job) -> None:
-    """Enough left to learn from."""
+    """Raise if too few documents or words are left to learn from."""
     documents, words = vectors.shape
     if documents < 10 or words < 3:
         raise BadInput(
@@ -100,7 +108,7 @@ def check_size(vectors: scipy.sparse.csr_array, job: Job) -> None:
 
 
 def split(count: int, job: Job) -> np.ndarray:
-    """True for the rows to learn from."""
+    """Return a mask of the rows to learn from."""
     held_out = np.random.default_rng(job.seed).permutation(count)[: round(job.held_out * count)]
     training = np.ones(count, bool)
     training[held_out] = False
@@ -108,7 +116,7 @@ def split(count: int, job: Job) -> np.ndarray:
 
 
 def save_documents(documents: TopicCorpus, folder: Path) -> None:
-    """Keep the vectors: what was read may be gone when the run is resumed."""
+    """Save the vectors, as the input may be gone when the run is resumed."""
     vectors = documents.vectors
     arrays = {"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr}
     files.write_arrays(
@@ -119,7 +127,7 @@ def save_documents(documents: TopicCorpus, folder: Path) -> None:
 
 
 def load_documents(folder: Path) -> TopicCorpus:
-    """The vectors of a fit."""
+    """Load the vectors of a fit."""
     try:
         arrays = files.read_arrays(folder / "corpus.npz")
         vocabulary, names = (

@@ -17,6 +17,7 @@ from orthodrome.errors import BadInput, CheckpointError
 from orthodrome.storage import checksums, files
 
 BUILT_IN = "docstrings"
+"""The name of the built-in corpus."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,8 +25,23 @@ class Job:
     """The settings of a fit; None leaves the choice to the model.
 
     input: a file or folder, or "docstrings" for the built-in corpus
-    min_df, max_df: document-frequency cuts, a share if below 1, else a number of documents
-    held_out: the share of documents that are kept for the log-perplexity
+    format, vocabulary, encoding, text_column: as in `read_corpus`
+    min_df, max_df: the lowest and highest document frequency, a share if below 1, otherwise a number of documents
+    max_words: the largest size of the vocabulary
+    min_words: the least number of words of a document
+    normalize: whether rows that are not counts are divided by their lengths
+    held_out: the share of documents that are held out for the log-perplexity
+    num_topics: the number of topics
+    num_iterations: draws of the topics, the warm-up included
+    num_draws: the largest number of draws that are kept
+    num_threads: of the kernels; None: one or all cores, whichever is faster
+    method, batch_size: as in `SAM`
+    corpus_concentration, topic_concentration, document_concentration: kappa0, sigma and kappa1
+    doc_topic_prior: alpha of each topic
+    num_top_words: the words that are shown of a topic
+    seed: of all random numbers
+    checkpoint_every: seconds between commits
+    output_topic_keys, output_doc_topics: where to copy these two tables to
     """
 
     input: str = BUILT_IN
@@ -57,7 +73,7 @@ class Job:
 
 
 def check_job(job: Job) -> None:
-    """Raise if a setting cannot be right, before anything is read or written."""
+    """Raise if a setting is invalid, before anything is read or written."""
     for field in dataclasses.fields(job):
         value = getattr(job, field.name)
         if isinstance(value, float) and not math.isfinite(value):
@@ -74,7 +90,7 @@ def check_job(job: Job) -> None:
 
 
 def each_topic(prior: float | None, total: float | None, num_topics: int) -> float | None:
-    """The concentration of each topic's proportion, given so or as MALLET's --alpha, the sum over topics."""
+    """Return the concentration of each topic's proportion, given itself or as MALLET's --alpha, its sum over topics."""
     if total is None:
         return prior
     if prior is not None:
@@ -88,7 +104,7 @@ def save_job(job: Job, folder: Path) -> None:
 
 
 def load_job(folder: Path) -> Job:
-    """The settings of a folder, or why it is none of ours."""
+    """Return the settings in a folder, or raise if there is no fit of this version in it."""
     path = folder / "job.json"
     if not path.is_file():
         raise BadInput(f"{folder} holds no fit: there is no {path}; make one with `orthodrome topics fit --output DIR`")

@@ -1,8 +1,8 @@
-"""From documents to a `Result`: SAM with the settings of a job, and what is asked of its draws.
+"""From documents to a `Result`: SAM with the settings of a job, and the summaries of its draws.
 
-Of `num_iterations` draws of the topics the first `WARMUP` tune and find their way; of the rest at most `num_draws`,
-evenly spaced, are kept. The log-perplexity is that of the documents held out, by two estimators: the published one,
-which is hundreds of nats too high and comparable with the literature, and the annealed one, which is nearly right.
+Of `num_iterations` draws of the topics the first `WARMUP` are warm-up; of the rest at most `num_draws`, evenly spaced,
+are kept. The log-perplexity is that of the documents held out, by two estimators: the published one, which is hundreds
+of nats too high and comparable with the literature, and the annealed one, which is nearly unbiased.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from orthodrome.models.sam.settings import check_settings
 from orthodrome.models.topics.chains import all_topics, history
 
 WARMUP = 0.6
+"""The share of the iterations that are warm-up."""
 
 
 def schedule(job: Job) -> dict[str, int]:
-    """Draws for the warm-up, kept, and made for each kept one; together `num_iterations`."""
+    """Return the numbers of draws in warm-up, of draws kept, and of draws made for each one kept."""
     left = max(1, job.num_iterations - int(WARMUP * job.num_iterations))
     thin = -(-left // job.num_draws)
     kept = left // thin
@@ -32,7 +33,7 @@ def schedule(job: Job) -> dict[str, int]:
 
 
 def new_model(job: Job, progress: bool) -> SAM:
-    """The estimator that the job asks for; what it leaves open is left to SAM."""
+    """Return the estimator that the job asks for; what the job leaves open is left to SAM."""
     open_ = ("batch_size", "corpus_concentration", "topic_concentration", "document_concentration", "doc_topic_prior")
     given = {name: getattr(job, name) for name in open_ if getattr(job, name) is not None}
     settings: dict[str, Any] = {**schedule(job), **given, "random_state": job.seed, "n_jobs": job.num_threads}
@@ -40,12 +41,12 @@ def new_model(job: Job, progress: bool) -> SAM:
 
 
 def check_model(job: Job) -> None:
-    """Raise if the settings of the model cannot be right."""
+    """Raise if the settings of the model are invalid."""
     check_settings(new_model(job, progress=False))
 
 
 def learn(job: Job, documents: TopicCorpus, state: Path, progress: bool) -> Result:
-    """Draw the topics (or go on drawing), then the proportions of every document."""
+    """Draw the topics (or resume drawing), then the proportions of every document."""
     began = time.monotonic()
     model = new_model(job, progress)
     held_out = documents.vectors[~documents.training]
@@ -63,7 +64,7 @@ def learn(job: Job, documents: TopicCorpus, state: Path, progress: bool) -> Resu
 
 
 def measure(model: SAM, held_out: Any) -> dict[str, float]:
-    """How hot the chain was, and how well it predicts."""
+    """Return the temperature of the chain, and the log-perplexities."""
     found = {"temperature": model.temperature_, "acceptance": model.acceptance_}
     found |= {"document concentration": model.law_.document_concentration}
     numbers = {name: float(value) for name, value in found.items() if value is not None}
@@ -74,7 +75,8 @@ def measure(model: SAM, held_out: Any) -> dict[str, float]:
 
 
 def run_traces(model: SAM) -> Traces:
-    """Return the kinetic temperature, how near documents are to their topics, and the log-perplexity, of chain 0."""
+    """Return the traces of chain 0: the kinetic temperature, how near documents are to their topics, and the
+    log-perplexity."""
     names = {"temperature": "temperature", "cosine": "cosine of documents and their topics"}
     found = {label: history(model.draws_, name, model.thin) for name, label in names.items()}
     traces = {label: (trace[0], trace[1][0]) for label, trace in found.items() if trace is not None}
@@ -85,6 +87,6 @@ def run_traces(model: SAM) -> Traces:
 
 
 def measured(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a statistic that is measured now and then was measured: where its value is new."""
+    """Return the iterations at which a statistic that is measured only now and then was measured."""
     new = np.isfinite(values) & np.concatenate([[True], values[1:] != values[:-1]])
     return at[new], values[new]

@@ -23,7 +23,7 @@ from orthodrome.jobs.topics.result import Result
 
 
 def write_tables(result: Result, documents: TopicCorpus, folder: Path, num_words: int) -> None:
-    """All the texts."""
+    """Write all text files."""
     write_keys(result, documents.vocabulary, folder / "topic-keys.txt", num_words)
     bottoms = (result.bottom(topic, num_words) for topic in range(len(result.mean)))
     write_words(result, documents.vocabulary, folder / "bottom-words.txt", bottoms)
@@ -33,12 +33,12 @@ def write_tables(result: Result, documents: TopicCorpus, folder: Path, num_words
 
 
 def write_keys(result: Result, vocabulary: tuple[str, ...], path: Path, num_words: int) -> None:
-    """MALLET's topic keys."""
+    """Write the topic keys as MALLET does."""
     write_words(result, vocabulary, path, (result.top(topic, num_words) for topic in range(len(result.mean))))
 
 
 def write_words(result: Result, vocabulary: tuple[str, ...], path: Path, words: Iterable[np.ndarray]) -> None:
-    """A line per topic: its number, its share, words."""
+    """Write a line per topic: its number, its share, and some words."""
     rows = [
         f"{topic}\t{result.share[topic]:.5f}\t{' '.join(vocabulary[word] for word in chosen)}\n"
         for topic, chosen in enumerate(words)
@@ -47,14 +47,14 @@ def write_words(result: Result, vocabulary: tuple[str, ...], path: Path, words: 
 
 
 def write_proportions(values: np.ndarray, names: tuple[str, ...], path: Path) -> None:
-    """A line per document: its number, its name, a number for each topic."""
+    """Write a line per document: its number, its name, and a number for each topic."""
     with open(path, "w", encoding="utf-8") as file:
         for number, (name, row) in enumerate(zip(names, values, strict=True)):
             file.write("\t".join([str(number), name, *(f"{value:.5f}" for value in row)]) + "\n")
 
 
 def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_words: int) -> None:
-    """The words of each topic with their coordinates."""
+    """Write the words of each topic with their coordinates."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["topic", "side", "word", "mean", "sd"])
@@ -67,7 +67,7 @@ def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_wo
 
 
 def write_figures(result: Result, documents: TopicCorpus, folder: Path, seed: int) -> list[Path]:
-    """The three figures; returns where they are."""
+    """Write the three figures, and return their paths."""
     from orthodrome.plots import style, topics
 
     folder.mkdir(exist_ok=True)
@@ -83,6 +83,6 @@ def write_figures(result: Result, documents: TopicCorpus, folder: Path, seed: in
 
 
 def labels(result: Result, vocabulary: tuple[str, ...]) -> list[str]:
-    """A topic's three first words, in two lines."""
+    """Return the first three words of every topic, in two lines."""
     words = [[vocabulary[word] for word in result.top(topic, 3)] for topic in range(len(result.mean))]
     return [f"{first[0]}\n{' '.join(first[1:])}" for first in words]

@@ -1,8 +1,8 @@
-"""What a fit found, as plain arrays: everything that is written, drawn or shown is made from this.
+"""The result of a fit as plain arrays, from which all files, figures and tables are made.
 
-mean, spread          topics x words: the topics' coordinates over the draws
+mean, spread          topics x words: the mean and standard deviation of the topics' coordinates over the draws
 proportions           documents x topics, and `proportions_sd`, their standard deviations, of every document
-share                 how much of the corpus each topic has
+share                 the mean proportion of each topic
 traces                name -> (iterations, values)
 numbers               what one line of a table would hold: log-perplexity, temperature, seconds
 """
@@ -20,11 +20,12 @@ from orthodrome.errors import CheckpointError
 from orthodrome.storage import files
 
 ARRAYS = ("mean", "spread", "corpus", "proportions", "proportions_sd")
+"""The fields that are saved in result.npz."""
 Traces = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 class Result(NamedTuple):
-    """The topics, the documents' proportions, and how the run went."""
+    """The topics, the documents' proportions, and the statistics of the run; see the module for the fields."""
 
     mean: np.ndarray
     spread: np.ndarray
@@ -41,20 +42,21 @@ class Result(NamedTuple):
 
     @property
     def order(self) -> np.ndarray:
-        """The topics, the largest first."""
+        """The numbers of the topics, the largest first."""
         return np.argsort(-self.share, kind="stable")
 
     def top(self, topic: int, count: int) -> np.ndarray:
-        """The words with the largest coordinates."""
+        """Return the columns of the words with the largest coordinates."""
         return np.argsort(-self.mean[topic], kind="stable")[:count]
 
     def bottom(self, topic: int, count: int) -> np.ndarray:
-        """The words that a topic has least of, beside the corpus: their presence speaks against it."""
+        """Return the columns of the words that a topic has least of relative to the corpus: evidence against the
+        topic."""
         return np.argsort(self.mean[topic] - self.corpus, kind="stable")[:count]
 
 
 def save_result(result: Result, folder: Path) -> None:
-    """The arrays in result.npz, the numbers in summary.json."""
+    """Save the arrays in result.npz and the numbers in summary.json."""
     arrays = {name: getattr(result, name) for name in ARRAYS}
     for name, (at, values) in result.traces.items():
         arrays |= {f"trace/{name}/at": at, f"trace/{name}/values": values}
@@ -63,7 +65,7 @@ def save_result(result: Result, folder: Path) -> None:
 
 
 def load_result(folder: Path) -> Result:
-    """What `save_result` wrote."""
+    """Load what `save_result` wrote, or raise if the fit is not finished."""
     try:
         arrays = files.read_arrays(folder / "result.npz")
         numbers = json.loads((folder / "summary.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""A fit in a terminal: the topics with their top and bottom words, and where one word stands."""
+"""A fit in a terminal: the topics with their top and bottom words, and the topics of one word."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NUM_BOTTOM = 4
+"""The number of bottom words in a line."""
 
 
 def show_topics(result: Result, vocabulary: tuple[str, ...], num_words: int, console: Console) -> None:
-    """A line per topic, the largest first."""
+    """Print a line per topic, the largest first."""
     from rich.table import Table
     from rich.text import Text
 
@@ -32,17 +33,17 @@ def show_topics(result: Result, vocabulary: tuple[str, ...], num_words: int, con
 
 
 def words(vocabulary: tuple[str, ...], columns: np.ndarray) -> str:
-    """Some words in one line, each as a terminal may show it."""
+    """Return some words in one line, each in a form that is safe in a terminal."""
     return " ".join(short(vocabulary[column]) for column in columns)
 
 
 def show_numbers(result: Result, console: Console) -> None:
-    """The numbers of the run in one line."""
+    """Print the numbers of the run in one line."""
     console.print(", ".join(f"{name} {value:,.4g}" for name, value in result.numbers.items()))
 
 
 def show_word(result: Result, vocabulary: tuple[str, ...], word: str, console: Console) -> None:
-    """The topics that a word speaks for and against."""
+    """Print the topics for which a word is evidence, and those against which it is."""
     from rich.table import Table
     from rich.text import Text
 
@@ -56,7 +57,7 @@ def show_word(result: Result, vocabulary: tuple[str, ...], word: str, console: C
 
 
 def find_word(vocabulary: tuple[str, ...], word: str) -> int:
-    """The column of a word; one that is not there is answered with those like it."""
+    """Return the column of a word, or raise with similar words if it is not in the vocabulary."""
     if word in vocabulary:
         return vocabulary.index(word)
     like = difflib.get_close_matches(word, vocabulary, 3)
@@ -65,7 +66,7 @@ def find_word(vocabulary: tuple[str, ...], word: str) -> int:
 
 
 def show_places(folder: Path, figures: list[Path], console: Console) -> None:
-    """Where everything is."""
+    """Print where the files are."""
     names = ", ".join(path.name for path in figures)
     place = shown(str(folder))
     console.print(f"figures: {place}/figures/ ({names})", soft_wrap=True)

@@ -4,9 +4,9 @@ A team wins in proportion to the sum of its players' strengths,
 
     P(T1 beats T2) = sum_{T1} p / sum_{T1 or T2} p,       p on the simplex,   p ~ Dirichlet(concentration),
 
-so the posterior is a hyperdirichlet law (see `comparisons`). It has no direct sampler, and any sampler for a simplex
-will do: on the sphere by the square-root map, flat with reflections at the walls, or in log-ratio coordinates, which
-alone are sound where a concentration is below 1/2.
+so the posterior is a hyperdirichlet law (see `tables`). It has no direct sampler, and any sampler for a simplex will
+do: on the sphere by the square-root map, flat with reflections at the walls, or in log-ratio coordinates, which alone
+are valid where a concentration is below 1/2.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 SPACES = ("auto", "sphere", "flat", "log-ratio")
 METHODS = ("hmc", "nuts", "random-walk")
 SMALL = 0.5
-"""Below this concentration strengths may underflow, and the square-root map has poles."""
+"""The concentration below which strengths may underflow and the square-root map has poles."""
 WALLS = 64
-"""So many reflections in one flow, and the move is given up."""
+"""The number of reflections in one flow after which the move is rejected."""
 
 
 class PairedComparison(SampledModel):
@@ -50,8 +50,10 @@ class PairedComparison(SampledModel):
     concentration: of the Dirichlet prior (alpha); a number, or one for each player
     space: 'log-ratio', 'sphere' or 'flat'; 'auto': the sphere where the prior is nearly uniform on it, else log-ratios
     method: 'hmc', 'nuts' or 'random-walk', all tuned in warm-up
-    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
-    random_state: an int; progress: show a bar
+    num_chains, num_warmup, num_draws: of the run
+    dtype: 'float32' or 'float64'
+    random_state: an int
+    progress: whether to show a progress bar
 
     After `fit`: draws_ (a DataTree whose variable `strength` is labelled with the players), players_, comparisons_,
     mean_ and sd_ of the strengths.
@@ -76,7 +78,12 @@ class PairedComparison(SampledModel):
         self.method = method
 
     def fit(self, table: Any, y: Any = None, *, players: Any = None) -> PairedComparison:
-        """Draw from the posterior given a table (see `read_comparisons`)."""
+        """Draw from the posterior given a table.
+
+        table: of winners and losers (see `read_comparisons`)
+        y: ignored
+        players: all names, in the order wanted; None: those in the table, sorted
+        """
         self.comparisons_ = read_comparisons(table, players)
         self.players_ = self.comparisons_.players
         concentration = prior(self.concentration, len(self.players_))
@@ -93,7 +100,10 @@ class PairedComparison(SampledModel):
         return self
 
     def predict_proba(self, team: Any, other: Any) -> float:
-        """The posterior probability that one team beats another."""
+        """Return the posterior probability that one team beats another.
+
+        team, other: lists of names, or names between spaces
+        """
         check_is_fitted(self)
         names = [side.split() if isinstance(side, str) else [str(n) for n in side] for side in (team, other)]
         unknown = [name for side in names for name in side if name not in self.players_]
@@ -107,7 +117,7 @@ class PairedComparison(SampledModel):
 
 
 def prior(concentration: Any, players: int) -> NDArray[np.float64]:
-    """One concentration for each player."""
+    """Return one concentration for each player."""
     values = np.asarray(concentration, float)
     if values.ndim > 1 or (values.ndim == 1 and values.size != players):
         raise BadInput(
@@ -119,9 +129,9 @@ def prior(concentration: Any, players: int) -> NDArray[np.float64]:
 
 
 def target(comparisons: Comparisons, concentration: NDArray[np.float64], space: str, dtype: str) -> Any:
-    """The posterior on a simplex, for any sampler of ours: {"strength": p}.
+    """Return the posterior on a simplex, {"strength": p}, for any sampler.
 
-    In log-ratio coordinates with a concentration below 1/2 it is log p, since p itself may underflow.
+    In log-ratio coordinates with a concentration below 1/2 it is over log p, since p itself may underflow.
     """
     from orthodrome.manifolds.product import Product
 
@@ -140,30 +150,31 @@ def target(comparisons: Comparisons, concentration: NDArray[np.float64], space: 
 
 
 def best_space(concentration: NDArray[np.float64]) -> str:
-    """A Dirichlet prior is uniform on the sphere at 1/2, has poles there below, and walls above."""
+    """Return the best space for a Dirichlet prior: on the sphere it is uniform at 1/2, has poles below, and walls
+    above."""
     return "sphere" if np.all((concentration >= SMALL) & (concentration < 1.5 * SMALL)) else "log-ratio"
 
 
 def in_logs(space: Manifold) -> bool:
-    """Whether positions are log strengths."""
+    """Return whether positions are log strengths."""
     return isinstance(space, LogRatioSimplex) and space.carry_logs
 
 
 def even_start(law: Any, players: int, dtype: str) -> dict[str, Any]:
-    """Everybody equally strong."""
+    """Return a start at which all players are equally strong."""
     start = np.full(players, 1 / players, dtype)
     return {"strength": np.log(start) if in_logs(law.manifold.factors["strength"]) else start / start.sum()}
 
 
 def logdensity(p: dict[str, Array], data: dict[str, Array]) -> Array:
-    """The log posterior, not normalised, with respect to dp."""
+    """Return the unnormalised log posterior with respect to dp."""
     strength = p["strength"]
     likelihood = jnp.sum(data["powers"] * jnp.log(data["sets"] @ strength))
     return likelihood + jnp.sum((data["concentration"] - 1) * jnp.log(strength))
 
 
 def logdensity_of_logs(p: dict[str, Array], data: dict[str, Array]) -> Array:
-    """The same from log strengths, where a strength itself may underflow."""
+    """Return the unnormalised log posterior from log strengths, where a strength itself may underflow."""
     logs = p["strength"]
     inside = jnp.where(data["sets"] > 0, logs[None], -jnp.inf)
     likelihood = jnp.sum(data["powers"] * logsumexp(inside, axis=1))
@@ -171,14 +182,14 @@ def logdensity_of_logs(p: dict[str, Array], data: dict[str, Array]) -> Array:
 
 
 def sampler_for(law: Any, method: str) -> Any:
-    """The sampler of a name, to be tuned in warm-up."""
+    """Return the sampler of a name, to be tuned in warm-up."""
     if method == "random-walk":
         return RandomWalk(law)
     return (GeodesicHMC if method == "hmc" else GeodesicNUTS)(FullGradient(law))
 
 
 def with_weights(tree: xarray.DataTree, law: Any) -> xarray.DataTree:
-    """Draws of log strengths as strengths."""
+    """Return the draws with log strengths converted to strengths."""
     if in_logs(law.manifold.factors["strength"]):
         posterior = tree["posterior"].dataset
         tree["posterior"].dataset = posterior.assign(strength=np.exp(posterior["strength"]))

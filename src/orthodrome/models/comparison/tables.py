@@ -26,7 +26,12 @@ Row = tuple[Sequence[str], Sequence[str], float]
 
 
 class Comparisons(NamedTuple):
-    """players: their names; sets: (number of sets, players) of 0 and 1; powers: one for each set."""
+    """Comparisons of players, gathered by sets.
+
+    players: their names
+    sets: (number of sets, players) of 0 and 1
+    powers: one for each set
+    """
 
     players: tuple[str, ...]
     sets: NDArray[np.float64]
@@ -34,9 +39,11 @@ class Comparisons(NamedTuple):
 
 
 def read_comparisons(table: Any, players: Sequence[str] | None = None) -> Comparisons:
-    """From a CSV file, a mapping of columns (or a DataFrame) with winners, losers and count, or a list of rows.
+    """Read comparisons.
 
     A team is a list of names or one text of names between spaces; without a count a row counts once.
+
+    table: a CSV file, a mapping of columns (or a DataFrame) with winners, losers and count, or a list of rows
     players: all names, in the order wanted; None: those in the table, sorted
     """
     rows = [_checked(number, row) for number, row in enumerate(_rows(table), start=1)]
@@ -55,13 +62,23 @@ def read_comparisons(table: Any, players: Sequence[str] | None = None) -> Compar
 
 
 def marginal(inside: Team, players: Sequence[str], count: float = 1) -> Row:
-    """An observation known only to be one of `inside`."""
+    """Return the row of an observation that is only known to be one of `inside`.
+
+    inside: the players one of whom was observed
+    players: all of them
+    count: how often
+    """
     chosen = _team(inside)
     return chosen, [name for name in players if name not in chosen], count
 
 
 def conditional(observed: Team, among: Team, count: float = 1) -> Row:
-    """An observation of `observed` when only `among` could occur (cases of a case-cohort design)."""
+    """Return the row of an observation when only some could occur (cases of a case-cohort design).
+
+    observed: the player, or players one of whom was observed
+    among: those who could occur
+    count: how often
+    """
     chosen, possible = _team(observed), _team(among)
     strangers = [name for name in chosen if name not in possible]
     if strangers:
@@ -123,7 +140,7 @@ def _team(team: Any) -> list[str]:
 
 
 def _natural(name: str) -> tuple[str, int, str]:
-    """p2 before p10."""
+    """Return a sort key that puts p2 before p10."""
     stem = name.rstrip("0123456789")
     return stem, int(name[len(stem) :] or -1), name
 

@@ -1,6 +1,7 @@
 """Directions and angles as the user has them: unit vectors in rows, or angles in radians.
 
-What is not a direction is refused with its row and by how much; a row that is off the sphere by rounding is put on it.
+What is not a direction is refused, with its row and by how much it is off; a row that is off the sphere by rounding is
+normalised.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 
 TOLERANCE = 1e-3
-"""So far from length one a row is still taken for a unit vector written with few digits."""
+"""The deviation from length one up to which a row counts as a unit vector written with few digits."""
 LARGEST_ANGLE = 4 * np.pi
-"""Angles beyond this are most likely degrees."""
+"""The angle in radians beyond which data are most likely in degrees."""
 
 
 def read_directions(data: Any) -> Reals:
-    """Unit vectors (n, d), from such rows or from angles (n,) on the circle."""
+    """Return unit vectors (n, d), from such rows or from angles (n,) on the circle."""
     x = numbers(data)
     if x.ndim == 1:
         return on_circle(radians(x))
@@ -39,7 +40,7 @@ def read_directions(data: Any) -> Reals:
 
 
 def read_torus(data: Any) -> Reals:
-    """Pairs of unit vectors (n, 2, 2), from pairs of angles (n, 2)."""
+    """Return pairs of unit vectors (n, 2, 2), from pairs of angles (n, 2)."""
     angles = numbers(data)
     if angles.ndim != 2 or angles.shape[1] != 2:
         raise BadInput(f"the data has the shape {angles.shape}; give two angles a row (n, 2), in radians")
@@ -47,7 +48,7 @@ def read_torus(data: Any) -> Reals:
 
 
 def read_rotations(data: Any) -> Reals:
-    """Read rotation matrices (n, 3, 3), put on the group by their polar factors."""
+    """Return rotation matrices (n, 3, 3), replaced by their polar factors."""
     x = numbers(data)
     if x.ndim != 3 or x.shape[1:] != (3, 3):
         raise BadInput(f"the data has the shape {x.shape}; give 3 x 3 rotation matrices (n, 3, 3)")
@@ -62,7 +63,7 @@ def read_rotations(data: Any) -> Reals:
 
 
 def numbers(data: Any) -> Reals:
-    """A table of finite numbers."""
+    """Return the data as an array of finite numbers, or raise."""
     try:
         x = np.asarray(data, float)
     except (TypeError, ValueError):
@@ -76,7 +77,7 @@ def numbers(data: Any) -> Reals:
 
 
 def radians(angles: Reals) -> Reals:
-    """Angles that can be in radians."""
+    """Return the angles, or raise if they are too large to be in radians."""
     where = np.unravel_index(int(np.argmax(np.abs(angles))), angles.shape)
     if abs(angles[where]) > LARGEST_ANGLE:
         raise BadInput(
@@ -86,11 +87,11 @@ def radians(angles: Reals) -> Reals:
 
 
 def on_circle(angles: Reals) -> Reals:
-    """Angles as unit vectors along a new last axis."""
+    """Return angles as unit vectors along a new last axis."""
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 def check_spread(x: Reals) -> None:
-    """Refuse data to fit all of whose rows are one point, at least in one angle: no concentration is too large."""
+    """Raise if all rows are one point, in at least one angle: the concentration would be infinite."""
     if np.any(np.max(np.abs(x - x[:1]), axis=(0, -1)) < 1e-9):
         raise BadInput(f"all {len(x)} rows are the same direction: its concentration would be infinite")

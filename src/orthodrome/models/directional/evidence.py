@@ -1,11 +1,11 @@
-"""The marginal likelihood of a directional law, by a bridge from its posterior draws to a normal law.
+"""The marginal likelihood of a directional law, by bridge sampling from its posterior draws to a normal law.
 
     log Z = log int prior(p) likelihood(p) dp
 
 With coordinates u in which the posterior is nearly normal (logs of concentrations, the logarithm map of each sphere at
 the mean direction, an orthonormal basis of centred log ratios), a normal law g is fitted to one half of the draws, and
-the optimal bridge of Meng & Wong (1996) compares the other half with as many draws of g, both ways round. On a sphere
-x = cos(r) m + sin(r) w / r with r = |w|, w in the tangent space at m, and dS = (sin(r) / r)^(d - 2) dw.
+the optimal bridge of Meng & Wong (1996) compares the other half with as many draws of g; then the halves are exchanged.
+On a sphere x = cos(r) m + sin(r) w / r with r = |w|, w in the tangent space at m, and dS = (sin(r) / r)^(d - 2) dw.
 
 Priors are normalised here: 1 / area for directions, exponential, normal and Dirichlet constants. A mixture of K
 components has K! copies of every mode, of which the aligned draws are one: log K! is added.
@@ -27,10 +27,15 @@ from orthodrome.manifolds import LogPositive, LogRatioSimplex, Sphere
 from orthodrome.manifolds.manifold import Manifold
 
 BLOCKS = 10
+"""The number of blocks of the jackknife."""
 
 
 class BayesFactor(NamedTuple):
-    """log_bayes_factor: of the law against the uniform one (positive: for the law), with its standard error."""
+    """A Bayes factor of a law against the uniform one.
+
+    log_bayes_factor: positive if the data favour the law
+    error: its standard error
+    """
 
     log_bayes_factor: float
     error: float
@@ -84,7 +89,7 @@ def _leave(values: Reals, block: int) -> Reals:
 
 
 def _log_prior_constant(manifold: Manifold, like: Reals, scale: float, weight: float) -> float:
-    """Return what normalises the prior of one parameter (see `directional_family`)."""
+    """Return the log of the constant that normalises the prior of one parameter (see `family`)."""
     if isinstance(manifold, Sphere):
         return -manifold.log_volume(like)
     if isinstance(manifold, LogRatioSimplex):
@@ -95,7 +100,8 @@ def _log_prior_constant(manifold: Manifold, like: Reals, scale: float, weight: f
 
 
 class _Flat:
-    """Coordinates of a parameter whose embedding is flat, in an orthonormal basis of the directions it varies in."""
+    """Coordinates of a parameter whose embedding is flat, in an orthonormal basis of the directions in which it
+    varies."""
 
     def __init__(self, manifold: Manifold, draws: Reals) -> None:
         self.manifold, self.shape = manifold, draws.shape[1:]

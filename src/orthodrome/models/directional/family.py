@@ -1,9 +1,10 @@
 """The contract of the families that `Directional` fits.
 
 A family is the likelihood of directional data by its sufficient statistics (so that a gradient costs the same at any
-number of rows), a weak prior of one scale, starts from the data, and what to make of the draws. Priors: directions are
-uniform; concentrations are exponential with the mean `scale`; matrices, vectors and couplings, which may have either
-sign, are normal with that standard deviation, in coordinates in which turns of the space are isometries.
+number of rows), a weak prior of one scale, starts from the data, and the post-processing of the draws. Priors:
+directions are uniform; concentrations are exponential with the mean `scale`; matrices, vectors and couplings, which may
+have either sign, are normal with that standard deviation, in coordinates in which rotations of the space are
+isometries.
 """
 
 from __future__ import annotations
@@ -29,42 +30,42 @@ Parameters = dict[str, Any]
 
 
 class Family(abc.ABC):
-    """One family of laws on a sphere or a torus."""
+    """A family of distributions on a sphere, a torus or the rotations."""
 
     dims: ClassVar[dict[str, list[str]]]
     mixture: ClassVar[bool] = False
-    """Whether it has components, and `joint`."""
+    """Whether the family has components, and `joint`."""
 
     @abc.abstractmethod
     def read(self, data: Any) -> Reals:
-        """Rows of unit vectors from what the user has."""
+        """Return the user's data as rows of the family, or raise."""
 
     @abc.abstractmethod
     def manifold(self) -> Product:
-        """Where the parameters live."""
+        """Return the manifold of the parameters."""
 
     @abc.abstractmethod
     def statistics(self, x: Any) -> dict[str, Any]:
-        """What the likelihood needs of the rows."""
+        """Return the sufficient statistics of the rows."""
 
     @abc.abstractmethod
     def loglikelihood(self, p: Parameters, statistics: dict[str, Any]) -> Array:
-        """The normalised log likelihood of the rows that the statistics are of."""
+        """Return the normalised log likelihood of the rows, from their statistics."""
 
     @abc.abstractmethod
     def logprior(self, p: Parameters, data: dict[str, Any]) -> Array:
-        """The log prior, up to a constant."""
+        """Return the log prior, up to a constant."""
 
     @abc.abstractmethod
     def start(self, x: Reals, rng: np.random.Generator, components: int) -> Parameters:
-        """A chain's start near the data."""
+        """Return a start for a chain near the data."""
 
     def check_spread(self, x: Reals) -> None:
-        """Refuse data to fit whose concentration would be infinite."""
+        """Raise if the data would be fitted with an infinite concentration."""
         check_spread(x)
 
     def log_volume(self, x: Reals) -> float:
-        """Return the log of the volume of the space that rows live on: minus the log density of the uniform law."""
+        """Return the log of the volume of the space of a row: minus the log density of the uniform distribution."""
         return Sphere().log_volume(x[0])
 
     def joint(self, p: Parameters, x: Array) -> Array:
@@ -76,25 +77,30 @@ class Family(abc.ABC):
         return jax.nn.softmax(self.joint(p, x), axis=1)
 
     def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
-        """Draws aligned to one another, with the variables that follow from them."""
+        """Return the draws aligned to one another, with the derived variables added."""
         return tree
 
     def logdensity(self, p: Parameters, data: dict[str, Any]) -> Array:
-        """The log posterior, up to a constant."""
+        """Return the log posterior, up to a constant."""
         return self.loglikelihood(p, data["statistics"]) + self.logprior(p, data)
 
     def rows(self, p: Parameters, x: Array) -> Array:
-        """The log density of every row."""
+        """Return the log density of every row."""
         return jax.vmap(lambda row: self.loglikelihood(p, self.statistics(row[None])))(x)
 
     def target(self, x: Reals, scale: float, weight: float, dtype: str) -> Target:
-        """The posterior of some rows; weight: the concentration of the Dirichlet prior of a mixture."""
+        """Return the posterior given some rows.
+
+        scale: of the prior
+        weight: the concentration of the Dirichlet prior of a mixture
+        dtype: of the computation
+        """
         data = {"statistics": self.statistics(x), "scale": scale, "weight": weight}
         return Target(self.manifold(), self.logdensity, jax.tree.map(lambda a: jnp.asarray(a, dtype), data))
 
 
 def with_kinds(tree: xarray.DataTree, kinds: dict[str, str], drop: str = "") -> xarray.DataTree:
-    """Return the tree with the spaces of variables that were added to it, which `summary` and `diagnose` read."""
+    """Return the tree with the manifolds of added variables noted, which `summary` and `diagnose` read."""
     known = json.loads(tree.attrs.get("manifolds", "{}"))
     known.pop(drop, None)
     tree.attrs["manifolds"] = json.dumps(known | kinds)
@@ -102,22 +108,22 @@ def with_kinds(tree: xarray.DataTree, kinds: dict[str, str], drop: str = "") -> 
 
 
 def log_exponential(kappa: Array, scale: Array) -> Array:
-    """Exponential laws with the mean `scale`, up to a constant."""
+    """Return the log density of exponential variables with the mean `scale`, up to a constant."""
     return -jnp.sum(kappa) / scale
 
 
 def log_normal(x: Array, scale: Array) -> Array:
-    """Normal laws with the standard deviation `scale`, up to a constant."""
+    """Return the log density of normal variables with the standard deviation `scale`, up to a constant."""
     return -jnp.sum(x * x) / (2 * scale * scale)
 
 
 def rough_concentration(resultant: Any, d: int) -> Any:
-    """A concentration whose mean resultant length is about this (Banerjee et al. 2005), within bounds."""
+    """Return a concentration with about this mean resultant length (Banerjee et al. 2005), within bounds."""
     r = np.clip(resultant, 0.01, 1 - 1e-6)
     return r * (d - r**2) / (1 - r**2)
 
 
 def perturbed(rng: np.random.Generator, direction: Reals, size: float = 0.1) -> Reals:
-    """Unit vectors a little off the given ones."""
+    """Return unit vectors close to the given ones."""
     moved = direction + size * rng.normal(size=direction.shape)
     return moved / np.linalg.norm(moved, axis=-1, keepdims=True)

@@ -4,7 +4,7 @@
 
 kappa (mean'x - 1) = -kappa |x - mean|^2 / 2. With S the sum of n rows, R = |S| and m = S / R, the exponent of all of
 them is -kappa [(n - R) + R |mean - m|^2 / 2]: nothing large cancels, at any concentration. The mixture is marginalised
-over the assignments. Its labels say nothing: draws are aligned by the assignment of rows that they imply.
+over the assignments. Its labels are not identified: draws are aligned by the assignment of rows that they imply.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     import xarray
 
 FEW_ROWS = 500
-"""Over so many rows are assignments compared when labels are aligned."""
+"""The largest number of rows whose assignments are compared when labels are aligned."""
 
 
 def log_normaliser(d: int, kappa: Array) -> Array:
-    """The log density at the mean."""
+    """Return the log density at the mean."""
     return -special.log_sphere_mgf_scaled(d / 2 - 1, kappa) - special.log_sphere_area(d, kappa.dtype)
 
 
 class VonMisesFisherFamily(Family):
-    """One mean and one concentration."""
+    """The von Mises-Fisher family: one mean direction and one concentration."""
 
     dims: ClassVar = {"mean": ["axis"]}
 
@@ -76,7 +76,7 @@ class VonMisesFisherFamily(Family):
 
 
 class MixtureFamily(Family):
-    """Several means, concentrations and weights."""
+    """Mixtures of von Mises-Fisher laws: several mean directions, concentrations and weights."""
 
     mixture = True
     dims: ClassVar = {"mean": ["component", "axis"], "concentration": ["component"], "weight": ["component"]}
@@ -113,7 +113,7 @@ class MixtureFamily(Family):
 
 
 def joint(p: Parameters, x: Array) -> Array:
-    """log weight + log density of every row and component (n, K)."""
+    """Return log weight + log density of every row and component (n, K)."""
     off = x[:, None, :] - p["mean"][None]
     height = jnp.log(p["weight"]) + log_normaliser(x.shape[1], p["concentration"])
     return height[None] - p["concentration"][None] * jnp.sum(off * off, axis=-1) / 2

@@ -9,8 +9,8 @@
     matrix-fisher               rotations in space
 
 All constants are exact, so these are posteriors and not approximations of them; the parameters live on products of
-spheres, simplices and flat spaces, and the sampler tunes itself. Families and priors: `directional_family` and the
-modules beside it.
+spheres, simplices and flat spaces, and the sampler tunes itself. Families and priors are in `family` and the modules
+beside it.
 """
 
 from __future__ import annotations
@@ -57,16 +57,19 @@ METHODS = ("nuts", "hmc")
 
 
 class Directional(SampledModel):
-    """A law of directions, fitted to data.
+    """A distribution of directions, axes, angles or rotations, fitted to data.
 
     law: 'von-mises-fisher', 'bingham', 'bingham-von-mises-fisher', 'sine', 'cosine', 'mixture', 'sine-mixture',
         'cosine-mixture' or 'matrix-fisher'
     components: of a mixture
     scale: of the prior: the mean of concentrations, and the standard deviation of what may have either sign
     weight_concentration: of the Dirichlet prior of a mixture's weights
-    method: 'nuts' or 'hmc', tuned in warm-up; tempering: None, or how many replicas (see `Tempering`)
-    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
-    random_state: an int; progress: show a bar
+    method: 'nuts' or 'hmc', tuned in warm-up
+    tempering: None, or the number of replicas (see `Tempering`)
+    num_chains, num_warmup, num_draws: of the run
+    dtype: 'float32' or 'float64'
+    random_state: an int
+    progress: whether to show a progress bar
 
     After `fit`: draws_ (a mixture's labels aligned) and estimate_, the posterior means of its variables (directions of
     length one).
@@ -97,9 +100,10 @@ class Directional(SampledModel):
         self.tempering = tempering
 
     def fit(self, X: Any, y: Any = None) -> Directional:
-        """Draw from the posterior of a law.
+        """Draw from the posterior given the data.
 
         X: unit vectors in rows, angles on a circle (n,), pairs of angles (n, 2), or rotation matrices (n, 3, 3)
+        y: ignored
         """
         family, x = self._checked(X)
         rngs = [np.random.default_rng([self.random_state, chain]) for chain in range(self.num_chains)]
@@ -117,7 +121,7 @@ class Directional(SampledModel):
         return self
 
     def score_samples(self, X: Any) -> Reals:
-        """The log posterior predictive density of each row, with respect to the surface measure."""
+        """Return the log posterior predictive density of each row, with respect to the surface measure."""
         check_is_fitted(self)
         family = FAMILIES[self.law]
         with self.in_precision():
@@ -125,14 +129,17 @@ class Directional(SampledModel):
             return np.asarray(predictive(family.rows, self.parameters_, x), float)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean of `score_samples`."""
+        """Return the mean of `score_samples` over the rows."""
         return float(self.score_samples(X).mean())
 
     def bayes_factor(self, seed: int = 0) -> BayesFactor:
         """Return the log Bayes factor of the fitted law against the uniform one, with its standard error.
 
-        It depends on the prior, thus on `scale`: a law that may be anything is penalised for it. A mixture's draws
-        must have their labels aligned: components that overlap so much that labels mix make it too small.
+        It depends on the prior, thus on `scale`: a more flexible law is penalised. A mixture's draws must have their
+        labels
+        aligned: if components overlap so much that labels mix, the result is too small.
+
+        seed: of the bridge's own draws
         """
         check_is_fitted(self)
         family, x = FAMILIES[self.law], self.x_
@@ -144,7 +151,7 @@ class Directional(SampledModel):
         return BayesFactor(value + labels + len(x) * family.log_volume(x), error)
 
     def predict_proba(self, X: Any) -> Reals:
-        """P(component | row) of a mixture, over the posterior."""
+        """Return P(component | row) of a mixture, averaged over the posterior."""
         check_is_fitted(self)
         family = FAMILIES[self.law]
         if not family.mixture:
@@ -184,27 +191,27 @@ class Directional(SampledModel):
 
 @partial(jax.jit, static_argnums=0)
 def predictive(rows: Any, draws: Parameters, x: Array) -> Array:
-    """log of the mean density over draws, at every row."""
+    """Return the log of the mean density over draws, at every row."""
     logs = jax.lax.map(lambda p: rows(p, x), draws)
     return logsumexp(logs, axis=0) - np.log(len(logs))
 
 
 def parameters(tree: Any) -> Parameters:
-    """Some of the draws of all chains, one after the other, as they were sampled."""
+    """Return some of the draws of all chains, one after the other, in the coordinates in which they were sampled."""
     posterior = tree["posterior"].dataset
     arrays = {str(name): np.asarray(values) for name, values in posterior.data_vars.items()}
     return {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:]))) for name, a in arrays.items()}
 
 
 def everything(tree: Any, names: tuple[str, ...] | None = None) -> dict[str, Reals]:
-    """Return the draws of all chains as arrays (draw, ...), mixed over chains, in float64."""
+    """Return the draws of all chains as arrays (draw, ...), interleaved over chains, in float64."""
     posterior = tree["posterior"].dataset
     arrays = {str(n): np.asarray(posterior[n], float) for n in (names or posterior.data_vars)}
     return {name: a.swapaxes(0, 1).reshape(-1, *a.shape[2:]) for name, a in arrays.items()}
 
 
 def estimates(tree: Any) -> dict[str, Reals]:
-    """Return the posterior mean of each variable; of a direction its direction, of axes the mean axes."""
+    """Return the posterior mean of each variable; for directions the mean direction, for axes the mean axes."""
     found = {str(n): np.asarray(v, float).mean((0, 1)) for n, v in tree["posterior"].dataset.data_vars.items()}
     if "mean" in found:
         found["mean"] = found["mean"] / np.linalg.norm(found["mean"], axis=-1, keepdims=True)

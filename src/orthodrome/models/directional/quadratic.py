@@ -1,9 +1,9 @@
 """Bingham and Bingham-von Mises-Fisher data: exp(x'Ax + c'x) over its exact constant (`special.fisher_bingham`).
 
-Axes and eigenvalues are what one wants to know, but neither is sampled: A itself is, in an orthonormal basis of the
-symmetric matrices of trace zero (the trace says nothing, as |x| = 1). There the likelihood is that of an exponential
-family in its natural parameters, so it is log-concave, has one mode, and is smooth where eigenvalues meet and axes
-cannot be told apart. Axes and eigenvalues of every draw are added afterwards.
+Axes and eigenvalues are of interest, but neither is sampled: A itself is, in an orthonormal basis of the symmetric
+matrices of trace zero (the trace is not identified, as |x| = 1). There the likelihood is that of an exponential family
+in its natural parameters, so it is log-concave, has one mode, and is smooth where eigenvalues coincide and axes cannot
+be told apart. Axes and eigenvalues of every draw are added afterwards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class BinghamFamily(Family):
-    """exp(x'Ax): axes, x and -x alike."""
+    """The Bingham family exp(x'Ax), for axes: x and -x are equivalent."""
 
     dims: ClassVar = {"shape": ["coordinate"]}
 
@@ -55,7 +55,7 @@ class BinghamFamily(Family):
 
 
 class BinghamVonMisesFisherFamily(BinghamFamily):
-    """exp(x'Ax + c'x)."""
+    """The Bingham-von Mises-Fisher family exp(x'Ax + c'x)."""
 
     dims: ClassVar = {"shape": ["coordinate"], "vector": ["axis"]}
 
@@ -67,7 +67,7 @@ class BinghamVonMisesFisherFamily(BinghamFamily):
 
 
 def basis(d: int) -> Reals:
-    """An orthonormal basis (d(d+1)/2 - 1, d, d) of the symmetric matrices of trace zero."""
+    """Return an orthonormal basis (d(d+1)/2 - 1, d, d) of the symmetric matrices of trace zero."""
     found = []
     for i in range(d):
         for j in range(i):
@@ -80,12 +80,13 @@ def basis(d: int) -> Reals:
 
 
 def symmetric(shape: Array, d: int) -> Array:
-    """A from its coordinates."""
+    """Return the matrix A from its coordinates."""
     return jnp.einsum("k,kij->ij", shape, jnp.asarray(basis(d), shape.dtype))
 
 
 def with_axes(tree: xarray.DataTree, d: int) -> xarray.DataTree:
-    """Draws with A, its eigenvalues (falling) and its axes (in columns), turned towards those of the mean of A."""
+    """Return the draws with A, its eigenvalues (decreasing) and its axes (in columns), oriented like those of the
+    mean of A."""
     posterior = tree["posterior"].dataset
     matrix = np.einsum("cdk,kij->cdij", np.asarray(posterior["shape"], float), basis(d))
     values, axes = (array[..., ::-1] for array in np.linalg.eigh(matrix))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MatrixFisherFamily(Family):
-    """exp(tr F'R) on rotations in space."""
+    """The matrix-Fisher family exp(tr F'R) on rotations in space."""
 
     dims: ClassVar = {"parameter": ["row", "column"]}
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class SineFamily(Family):
-    """Coupled through sin u sin v."""
+    """The sine model: two angles coupled through sin u sin v."""
 
     dims: ClassVar = {"mean": ["angle", "axis"], "concentration": ["angle"]}
 
@@ -57,12 +57,12 @@ class SineFamily(Family):
         return statistics["count"] * (height - self.log_constant(p["concentration"], p["coupling"]))
 
     def coupled(self, mean: Array, cross: Array) -> Array:
-        """The mean of sin u sin v over the data."""
+        """Return the mean of sin u sin v over the data."""
         first, second = turned(mean)
         return first @ cross @ second
 
     def log_constant(self, concentration: Array, coupling: Array) -> Array:
-        """log of the integral over the torus."""
+        """Return the log of the integral over the torus."""
         return special.log_sine_constant(concentration, coupling)
 
     def logprior(self, p: Parameters, data: dict[str, Any]) -> Array:
@@ -83,25 +83,25 @@ class SineFamily(Family):
 
 
 class CosineFamily(SineFamily):
-    """Coupled through cos(u - v)."""
+    """The cosine model: two angles coupled through cos(u - v)."""
 
     def coupled(self, mean: Array, cross: Array) -> Array:
-        """The mean of cos(u - v) over the data."""
+        """Return the mean of cos(u - v) over the data."""
         first, second = turned(mean)
         return mean[0] @ cross @ mean[1] + first @ cross @ second
 
     def log_constant(self, concentration: Array, coupling: Array) -> Array:
-        """log of the integral over the torus."""
+        """Return the log of the integral over the torus."""
         return special.log_cosine_constant(concentration, coupling)
 
 
 def turned(mean: Array) -> Array:
-    """Points of the circle a right angle further on."""
+    """Return points of the circle rotated by a right angle."""
     return jnp.stack([-mean[..., 1], mean[..., 0]], axis=-1)
 
 
 def with_angles(tree: xarray.DataTree) -> xarray.DataTree:
-    """Draws with the mean angles, in (-pi, pi] about their own mean direction so that no draw is cut from the rest."""
+    """Return the draws with the mean angles, within pi of their own mean direction so that no cluster is cut in two."""
     posterior = tree["posterior"].dataset
     mean = np.asarray(posterior["mean"], float)
     center = mean.mean((0, 1))

@@ -2,7 +2,7 @@
 
     p(x) = sum_k weight_k p_k(x),      log p_k = k_1 cos u + k_2 cos v + c (sin u sin v or cos(u - v)) - log constant,
 
-one constant for each component. Labels say nothing: draws are aligned as in `directional_fisher`.
+one constant for each component. Labels are not identified: draws are aligned as in `fisher`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TorusMixtureFamily(Family):
-    """Several models of one kind on the torus."""
+    """Mixtures of sine or of cosine models on the torus."""
 
     mixture = True
     dims: ClassVar = {

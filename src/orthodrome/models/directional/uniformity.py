@@ -1,7 +1,7 @@
-"""Are directions uniform? The tests of Rayleigh and Bingham (Mardia & Jupp 2000, sections 10.4 and 13.2).
+"""Tests of uniformity of directions: Rayleigh's and Bingham's (Mardia & Jupp 2000, sections 10.4 and 13.2).
 
-    Rayleigh    S = d n |mean x|^2  ~  chi-square with d degrees of freedom: sees a mean direction
-    Bingham     S = d (d + 2) / 2 n (tr T^2 - 1 / d), T = mean xx'  ~  (d - 1)(d + 2) / 2 degrees: sees axes
+    Rayleigh    S = d n |mean x|^2  ~  chi-square with d degrees of freedom: detects a mean direction
+    Bingham     S = d (d + 2) / 2 n (tr T^2 - 1 / d), T = mean xx'  ~  (d - 1)(d + 2) / 2 degrees: detects axes
     rotations   S = 3 n |mean X|^2  ~  9 degrees: Rayleigh's test of 3 x 3 rotation matrices
 
 in large samples; in small ones with the corrections of Jupp (2001), whose error is of the order of 1 / n^2:
@@ -23,9 +23,12 @@ from orthodrome.models.directional.data import Reals, numbers, read_directions, 
 
 
 class UniformityTest(NamedTuple):
-    """What a test of uniformity found.
+    """The result of a test of uniformity.
 
-    statistic: corrected for small samples; degrees: of its chi-square law; p_value: small if the data are not uniform
+    statistic: corrected for small samples
+    degrees: of freedom of its chi-square law
+    p_value: small if the data are not uniform
+    num_rows: the sample size n
     """
 
     statistic: float
@@ -35,20 +38,22 @@ class UniformityTest(NamedTuple):
 
 
 def rayleigh_test(data: Any, *, num_simulations: int = 0, seed: int = 0) -> UniformityTest:
-    """Test whether directions are uniform against laws with a mean direction (such as von Mises-Fisher).
+    """Test whether directions are uniform, against laws with a mean direction (such as von Mises-Fisher).
 
     data: unit vectors in rows (n, d), angles (n,) in radians, or 3 x 3 rotation matrices (n, 3, 3)
-    num_simulations: 0: the chi-square law of large samples, corrected; else so many simulated data sets
+    num_simulations: the number of simulated data sets; 0: the chi-square law of large samples, corrected
+    seed: of the simulations
     """
     x = read_rotations(data) if numbers(data).ndim == 3 else read_directions(data)
     return _test(x, _rayleigh, x[0].size, num_simulations, seed)
 
 
 def bingham_test(data: Any, *, num_simulations: int = 0, seed: int = 0) -> UniformityTest:
-    """Test whether axes or directions are uniform against laws that are the same at x and -x (such as Bingham's).
+    """Test whether axes or directions are uniform, against laws that are the same at x and -x (such as Bingham's).
 
     data: unit vectors in rows (n, d), or angles (n,) in radians
-    num_simulations: 0: the chi-square law of large samples, corrected; else so many simulated data sets
+    num_simulations: the number of simulated data sets; 0: the chi-square law of large samples, corrected
+    seed: of the simulations
     """
     x = read_directions(data)
     d = x.shape[1]

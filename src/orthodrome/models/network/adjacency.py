@@ -1,7 +1,7 @@
-"""Networks as adjacency matrices: 1 for an edge, 0 for none, NaN where it is not known.
+"""Networks as adjacency matrices: 1 for an edge, 0 for none, NaN where it is unknown.
 
 From a square matrix, a table of edges (a CSV file or pairs of nodes) or a networkx graph. Edges have no direction and
-no node is its own neighbour.
+there are no self-loops.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from orthodrome.errors import BadInput
 
 
 class Network(NamedTuple):
-    """The names of the nodes, and the matrix."""
+    """An undirected network.
+
+    nodes: their names
+    edges: the adjacency matrix
+    """
 
     nodes: tuple[Any, ...]
     edges: NDArray[np.float64]
 
 
 def read_network(edges: Any, missing: Iterable[tuple[Any, Any]] = (), nodes: Sequence[Any] | None = None) -> Network:
-    """A network from what the user has.
+    """Read a network.
 
-    edges: a square matrix (NaN: not known), a file or list of pairs, or a networkx graph
-    missing: pairs whose edge is not known; nodes: all names, in order (None: those seen)
+    edges: a square matrix (NaN: unknown), a file or list of pairs, or a networkx graph
+    missing: pairs whose edge is unknown
+    nodes: all names, in order (None: those seen)
     """
     network = _read(edges, nodes)
     where = {name: i for i, name in enumerate(network.nodes)}

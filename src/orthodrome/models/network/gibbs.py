@@ -27,13 +27,19 @@ from orthodrome.samplers.exact.column_gibbs import coordinates, draw_column, gen
 
 
 class EigenmodelGibbsState(NamedTuple):
-    """{"frame": U, "eigenvalues": L, "intercept": c}."""
+    """The state: a position {"frame": U, "eigenvalues": L, "intercept": c}."""
 
     position: Any
 
 
 class EigenmodelGibbsInfo(NamedTuple):
-    """lp: the log posterior as in `eigenmodel_law`; acceptance_rate, n_steps, gave_up: of the rejection steps."""
+    """What one sweep did.
+
+    lp: the log posterior as in `law`
+    acceptance_rate: of the rejection steps
+    n_steps: the number of proposals
+    gave_up: the number of coordinates that stayed where they were
+    """
 
     lp: Any
     acceptance_rate: Any
@@ -43,7 +49,11 @@ class EigenmodelGibbsInfo(NamedTuple):
 
 @pytree
 class EigenmodelGibbs(Sampler):
-    """Gibbs sampling of the eigenmodel of an adjacency matrix with the entries 1, 0 and NaN (not known)."""
+    """Hoff's Gibbs sampler of the network eigenmodel.
+
+    edges: an adjacency matrix with the entries 1, 0 and NaN (unknown)
+    max_proposals: the number of rejections after which a coordinate stays
+    """
 
     edges: Any
     max_proposals: int = static(default=10_000)
@@ -51,20 +61,20 @@ class EigenmodelGibbs(Sampler):
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
 
     @property
     def adjusted(self) -> bool:
-        """Its conditionals are exact."""
+        """Whether the stationary distribution is exact: always, since the conditionals are."""
         return True
 
     def init(self, position: Tree, key: Array | None = None) -> EigenmodelGibbsState:
-        """The state at a position."""
+        """Return the state at a position."""
         return EigenmodelGibbsState(position)
 
     def step(self, key: Array, state: EigenmodelGibbsState) -> tuple[EigenmodelGibbsState, EigenmodelGibbsInfo]:
-        """All parts once, in the order Z, c, and every column with its eigenvalue."""
+        """Draw all parts once, in the order Z, c, and every column with its eigenvalue."""
         rng, sign = generator(key), signs(np.asarray(self.edges, float))
         position = {name: np.array(value) for name, value in state.position.items()}
         dtype = position["frame"].dtype
@@ -85,14 +95,15 @@ class EigenmodelGibbs(Sampler):
 
 
 def signs(edges: Reals) -> Reals:
-    """1 for an edge, -1 for none, 0 where nothing is known, the diagonal included."""
+    """Return 1 for an edge, -1 for none, and 0 where it is unknown, the diagonal included."""
     sign = np.where(np.isnan(edges), 0.0, np.where(edges > 0, 1.0, -1.0))
     np.fill_diagonal(sign, 0)
     return sign
 
 
 def draw_latent(rng: np.random.Generator, sign: Reals, mean: Reals) -> Reals:
-    """Normals on the side of 0 that the edge says, on both where it says nothing; by inversion in logs."""
+    """Draw normals truncated to the side of 0 that the edge determines, untruncated where it is unknown; by
+    inversion in logs."""
     from scipy.special import log_ndtr, ndtri_exp
 
     i, j = np.triu_indices(len(mean), 1)
@@ -106,19 +117,19 @@ def draw_latent(rng: np.random.Generator, sign: Reals, mean: Reals) -> Reals:
 
 
 def draw_intercept(rng: np.random.Generator, rest: Reals) -> float:
-    """c given Z - U L U'; every entry of the matrix weighs 1/2."""
+    """Draw c given Z - U L U'; every entry of the matrix has weight 1/2."""
     precision = rest.size / 2 + 1 / INTERCEPT_VARIANCE
     return float(rest.sum() / 2 / precision + rng.normal() / np.sqrt(precision))
 
 
 def draw_eigenvalue(rng: np.random.Generator, form: float, nodes: int) -> float:
-    """L_r given u_r'(Z - c)u_r."""
+    """Draw L_r given u_r'(Z - c)u_r."""
     precision = 0.5 + 1 / nodes
     return form / 2 / precision + rng.normal() / np.sqrt(precision)
 
 
 def log_posterior(sign: Reals, u: Reals, scale: Reals, c: float) -> float:
-    """The log posterior of (U, L, c), not normalised."""
+    """Return the unnormalised log posterior of (U, L, c)."""
     from scipy.special import log_ndtr
 
     i, j = np.nonzero(np.triu(sign, 1))

@@ -6,7 +6,7 @@
 
 The pairs are laid out as the blocks on and above the diagonal of a grid of blocks, so that half of the symmetric matrix
 is never computed and everything is dense; a weight of 0 leaves a pair out (missing, or the diagonal), pairs inside a
-diagonal block are met twice and weigh 1/2.
+diagonal block occur twice and have weight 1/2.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from orthodrome.models.network.links import log_cdf
 from orthodrome.targets import Target
 
 BLOCKS = 8
+"""The number of blocks along each side of the matrix."""
 INTERCEPT_VARIANCE = 100.0
+"""The prior variance of c."""
 
 
 def layout(edges: Reals, dtype: str) -> dict[str, Any]:
-    """The blocks of an adjacency matrix with entries 1, 0 and NaN (missing)."""
+    """Return the blocks of an adjacency matrix with the entries 1, 0 and NaN (unknown)."""
     m = len(edges)
     side = -(-m // min(BLOCKS, m))
     count = -(-m // side)
@@ -49,7 +51,7 @@ def layout(edges: Reals, dtype: str) -> dict[str, Any]:
 
 
 def logdensity(x: dict[str, Array], data: dict[str, Array], link: str) -> Array:
-    """The log posterior, not normalised."""
+    """Return the unnormalised log posterior."""
     blocks, side, _ = data["sign"].shape
     count = int((np.sqrt(8 * blocks + 1) - 1) / 2)
     frame, scale = x["frame"], x["eigenvalues"]
@@ -61,12 +63,12 @@ def logdensity(x: dict[str, Array], data: dict[str, Array], link: str) -> Array:
 
 
 def probit_logdensity(x: dict[str, Array], data: dict[str, Array]) -> Array:
-    """With the probit link."""
+    """Return the unnormalised log posterior with the probit link."""
     return logdensity(x, data, "probit")
 
 
 def logit_logdensity(x: dict[str, Array], data: dict[str, Array]) -> Array:
-    """With the logit link."""
+    """Return the unnormalised log posterior with the logit link."""
     return logdensity(x, data, "logit")
 
 
@@ -74,6 +76,6 @@ DENSITIES = {"probit": probit_logdensity, "logit": logit_logdensity}
 
 
 def target(edges: Reals, link: str = "probit", dtype: str = "float32") -> Target:
-    """The posterior over {"frame": U, "eigenvalues": L, "intercept": c}."""
+    """Return the posterior over {"frame": U, "eigenvalues": L, "intercept": c}."""
     space = Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
     return Target(space, DENSITIES[link], layout(edges, dtype))

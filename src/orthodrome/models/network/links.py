@@ -20,7 +20,7 @@ from orthodrome.special.erfcx import erfcx
 
 
 def probit(z: Array) -> tuple[Array, Array]:
-    """log Phi(z) and phi(z) / Phi(z); with a = |z| / sqrt(2), Phi(-|z|) = exp(-a^2) erfcx(a) / 2."""
+    """Return log Phi(z) and phi(z) / Phi(z); with a = |z| / sqrt(2), Phi(-|z|) = exp(-a^2) erfcx(a) / 2."""
     left, square = z < 0, z * z / 2
     mills, density = erfcx(jnp.abs(z) / math.sqrt(2)) / 2, jnp.exp(-square)
     cdf = jnp.where(left, mills, 1 - density * mills)  # without its factor exp(-z^2 / 2) on the left
@@ -29,7 +29,7 @@ def probit(z: Array) -> tuple[Array, Array]:
 
 
 def logit(z: Array) -> tuple[Array, Array]:
-    """log of the logistic function, and its slope."""
+    """Return the log of the logistic function, and its slope."""
     return jax.nn.log_sigmoid(z), jax.nn.sigmoid(-z)
 
 

@@ -2,10 +2,10 @@
 
     P(edge ij) = F([U L U']_ij + c)
 
-with a frame U, eigenvalues L of either sign (nodes alike attract or repel each other) and an intercept c; the prior
-is in `eigenmodel_law`. All three are sampled together by geodesic Monte Carlo on the product of the frames with flat
-space; with `tempering`, between the local modes too. Signs and order of the columns say nothing: draws are aligned to
-one another (`aligned`).
+with a frame U, eigenvalues L of either sign (similar nodes attract or repel each other) and an intercept c; the prior
+is in `law`. All three are sampled together by geodesic Monte Carlo on the product of the frames with flat space; with
+`tempering`, between the local modes too. Signs and order of the columns are not identified: draws are aligned to one
+another (`aligned`).
 """
 
 from __future__ import annotations
@@ -34,16 +34,18 @@ METHODS = ("hmc", "gibbs")
 
 
 class NetworkEigenmodel(SampledModel):
-    """Edges of a network from a frame, eigenvalues and an intercept.
+    """The eigenmodel of a network: edges from a frame, eigenvalues and an intercept.
 
     rank: p, the number of columns of the frame
     link: 'probit' or 'logit'
     method: 'hmc', or 'gibbs': Hoff's sampler, the baseline (probit only; tempering and steps do not apply)
-    tempering: None, or how many replicas (see `Tempering`)
+    tempering: None, or the number of replicas (see `Tempering`)
     step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory (T in the paper)
-    num_chains, num_warmup, num_draws: of the run; dtype: 'float32' or 'float64'
-    random_state: an int; progress: show a bar
+    num_chains, num_warmup, num_draws: of the run
+    dtype: 'float32' or 'float64'
+    random_state: an int
+    progress: whether to show a progress bar
 
     After `fit`: draws_ (aligned), nodes_, edges_, frame_, eigenvalues_ and intercept_ (posterior means), and
     edge_probability_, the matrix of posterior probabilities of every edge, the held-out ones included.
@@ -74,7 +76,11 @@ class NetworkEigenmodel(SampledModel):
         self.num_steps = num_steps
 
     def fit(self, edges: Any, y: Any = None, *, missing: Any = (), nodes: Any = None) -> NetworkEigenmodel:
-        """Draw from the posterior given a network (see `read_network`); `missing` pairs are left out."""
+        """Draw from the posterior given a network.
+
+        edges, missing, nodes: as in `read_network`; `missing` pairs are left out of the likelihood
+        y: ignored
+        """
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
         check_choice("link", self.link, tuple(LINKS))
         check_choice("method", self.method, METHODS)
@@ -112,7 +118,10 @@ class NetworkEigenmodel(SampledModel):
         return (ndtr if self.link == "probit" else expit)((frame * values) @ frame.T + intercept)
 
     def predict_proba(self, pairs: Any) -> Reals:
-        """The posterior probability of an edge between the nodes of each pair."""
+        """Return the posterior probability of an edge between the nodes of each pair.
+
+        pairs: of names of nodes
+        """
         check_is_fitted(self)
         where = {name: i for i, name in enumerate(self.nodes_)}
         try:
@@ -122,14 +131,18 @@ class NetworkEigenmodel(SampledModel):
         return self.edge_probability_[rows, columns]
 
     def score(self, pairs: Any, edges: Any) -> float:
-        """The area under the ROC curve for (held-out) pairs, of which `edges` says whether they are joined."""
+        """Return the area under the ROC curve for (held-out) pairs.
+
+        pairs: of names of nodes
+        edges: whether each pair is joined
+        """
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
 
 
 def random_starts(nodes: int, rank: int, chains: int, seed: int, dtype: str) -> list[dict[str, Any]]:
-    """Random frames, eigenvalues N(0, 1), and an intercept of -2, as the authors' code starts."""
+    """Return random frames, eigenvalues N(0, 1), and an intercept of -2, where the authors' code starts."""
     starts = []
     for chain in range(chains):
         rng = np.random.default_rng([seed, chain])
@@ -140,5 +153,6 @@ def random_starts(nodes: int, rank: int, chains: int, seed: int, dtype: str) -> 
 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:
-    """Draws with columns permuted and signs turned to match the draw of highest density, whose eigenvalues fall."""
+    """Return the draws with columns permuted and signs chosen to match the draw of highest density, whose
+    eigenvalues decrease."""
     return align(tree, "column", by="frame", signs=("frame",), sort_by="eigenvalues")

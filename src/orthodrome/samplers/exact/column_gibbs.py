@@ -4,9 +4,9 @@
 
 Given the others, column r is N y with N a basis of their orthogonal complement and y a unit vector with the density
 exp(b_r y'N'AN y + (N'c_r)'y); in the basis of the eigenvectors of the quadratic form its coordinates are drawn one
-after the other, given the direction of the rest, by rejection (`beta_envelope`). It needs that form of the law, an
-eigendecomposition of an (n - p + 1)-square matrix for every column, and an acceptance rate that may be as low as one
-likes: it is what geodesic Monte Carlo is compared with, not what to use.
+after the other, given the direction of the rest, by rejection (`beta_envelope`). It needs that form of the law and an
+eigendecomposition of an (n - p + 1)-square matrix for every column, and its acceptance rate may be arbitrarily low: it
+is the baseline of geodesic Monte Carlo, not a recommendation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from orthodrome.samplers.contract import Sampler
 
 
 class ColumnGibbsState(NamedTuple):
-    """A frame."""
+    """The state: an orthonormal frame."""
 
     position: Any
 
@@ -34,7 +34,10 @@ class ColumnGibbsState(NamedTuple):
 class ColumnGibbsInfo(NamedTuple):
     """What one round over all columns did.
 
-    acceptance_rate: of the rejection steps; n_steps: proposals; gave_up: coordinates that stayed where they were
+    lp: the log density
+    acceptance_rate: of the rejection steps
+    n_steps: the number of proposals
+    gave_up: the number of coordinates that stayed where they were
     """
 
     lp: Any
@@ -47,8 +50,10 @@ class ColumnGibbsInfo(NamedTuple):
 class ColumnGibbs(Sampler):
     """Gibbs sampling of exp(tr linear'X + tr diag(right) X' left X), column by column, coordinate by coordinate.
 
-    left: A, n x n and symmetric; right: b, of length p; linear: C, n x p
-    max_proposals: after so many a coordinate stays, which keeps the law and is counted
+    left: A, n x n and symmetric
+    right: b, of length p
+    linear: C, n x p
+    max_proposals: the number of rejections after which a coordinate stays, which keeps the distribution and is counted
     """
 
     left: Setting
@@ -59,16 +64,16 @@ class ColumnGibbs(Sampler):
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return Stiefel()
 
     @property
     def adjusted(self) -> bool:
-        """Its conditionals are exact."""
+        """Whether the stationary distribution is exact: always, since the conditionals are."""
         return True
 
     def problem_at(self, position: Tree) -> str | None:
-        """What is wrong with a start."""
+        """Return why the sampler cannot start at a position, or None."""
         n, p = np.shape(position)
         shapes = np.shape(self.left), np.shape(self.right), np.shape(self.linear)
         if shapes != ((n, n), (p,), (n, p)):
@@ -76,11 +81,11 @@ class ColumnGibbs(Sampler):
         return None if np.allclose(self.left, np.transpose(self.left)) else "left is not symmetric"
 
     def init(self, position: Array, key: Array | None = None) -> ColumnGibbsState:
-        """The state at a frame."""
+        """Return the state at a frame."""
         return ColumnGibbsState(position)
 
     def step(self, key: Array, state: ColumnGibbsState) -> tuple[ColumnGibbsState, ColumnGibbsInfo]:
-        """All columns, in random order."""
+        """Draw all columns once, in random order."""
         rng = generator(key)
         a, b, c = (np.asarray(part, float) for part in (self.left, self.right, self.linear))
         x = np.array(state.position, float)
@@ -96,7 +101,7 @@ class ColumnGibbs(Sampler):
 
 
 def draw_column(rng: np.random.Generator, x: Reals, r: int, matrix: Reals, linear: Reals, most: int) -> tuple[int, int]:
-    """Column r of x (changed in place) from exp(u' matrix u + linear'u), orthogonal to the others."""
+    """Draw column r of x in place from exp(u' matrix u + linear'u), orthogonal to the other columns."""
     from orthodrome.random.beta_envelope import sweep
 
     others = np.delete(x, r, axis=1)
@@ -111,11 +116,11 @@ def draw_column(rng: np.random.Generator, x: Reals, r: int, matrix: Reals, linea
 
 
 def coordinates(x: Reals) -> int:
-    """How many coordinates a round draws."""
+    """Return the number of coordinates that a round draws."""
     n, p = x.shape
     return int(p * (n - p + 1))
 
 
 def generator(key: Array) -> np.random.Generator:
-    """A NumPy generator from a key."""
+    """Return a NumPy generator from a key."""
     return np.random.default_rng(np.asarray(jax.random.bits(key, (4,))))

@@ -6,8 +6,8 @@ Carlo on the pair needs exponentials of 4 x 4 matrices instead of 2p x 2p:
 
     P(Y) U = U_o - Y (Y'U_o + U_o'Y) / 2,      U_o = U - X_o X_o'U.
 
-All pairs take turns, in an order fixed beforehand; each transition has its own Metropolis test and leaves the law
-alone, and so does the round.
+All pairs take turns, in an order fixed beforehand; each transition has its own Metropolis test and leaves the target
+distribution invariant, and so does the round.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class ColumnPairs(ExactGradientSampler):
     """Geodesic HMC on a `Stiefel` target, two columns at a time, all pairs in turn.
 
     gradient: an exact estimator (`FullGradient`)
-    step_size: epsilon; None: learnt in warm-up; num_steps: leapfrog steps of a trajectory
+    step_size: epsilon; None: learnt in warm-up
+    num_steps: leapfrog steps of a trajectory
     """
 
     gradient: GradientEstimator
@@ -45,22 +46,22 @@ class ColumnPairs(ExactGradientSampler):
     compiled: bool = static(default=True)
 
     def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
+        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
         return None if isinstance(manifold, Stiefel) else "it moves columns of one Stiefel leaf; use GeodesicHMC"
 
     def problem_at(self, position: Tree) -> str | None:
-        """What is wrong with a start."""
+        """Return why the sampler cannot start at a position, or None."""
         if np.ndim(position) != 2 or np.shape(position)[1] < 2:
             return f"the frame has the shape {np.shape(position)}; one n x p matrix with p >= 2 is needed"
         return None
 
     def init(self, position: Array, key: Array | None = None) -> HMCState:
-        """The state at a frame."""
+        """Return the state at a frame."""
         estimate, _ = self.gradient.estimate(None, position, None)
         return HMCState(position, estimate.logdensity, estimate.gradient, jnp.zeros((), jnp.uint32))
 
     def step(self, key: Array, state: HMCState) -> tuple[HMCState, HMCInfo]:
-        """A trajectory of one pair of columns."""
+        """Follow a trajectory of one pair of columns; accept or stay."""
         velocity_key, accept_key = jax.random.split(key)
         x = state.position
         pairs = jnp.asarray(list(combinations(range(x.shape[1]), 2)), jnp.int32)
@@ -84,5 +85,5 @@ class ColumnPairs(ExactGradientSampler):
 
 
 def _project(others: Array, y: Array, u: Array) -> Array:
-    """Tangent to the frames orthogonal to the other columns, at y."""
+    """Project u onto the tangent space at y of the frames that are orthogonal to the other columns."""
     return PAIR.project(y, u - others @ (others.T @ u))

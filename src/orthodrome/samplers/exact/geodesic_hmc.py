@@ -31,7 +31,7 @@ from orthodrome.samplers.learnt import Learnt
 
 
 class HMCState(NamedTuple):
-    """A position with its log density and ambient gradient, and how many transitions led to it."""
+    """A position with its log density and ambient gradient, and the number of transitions so far."""
 
     position: Tree
     logdensity: Array
@@ -40,7 +40,15 @@ class HMCState(NamedTuple):
 
 
 class HMCInfo(NamedTuple):
-    """What one transition did."""
+    """What one transition did.
+
+    lp: the log density
+    acceptance_rate: the probability of acceptance
+    diverging: whether the energy error was too large or non-finite
+    energy: H at the new state
+    n_steps: leapfrog steps
+    step_size: the largest step of all leaves
+    """
 
     lp: Array
     acceptance_rate: Array
@@ -52,7 +60,7 @@ class HMCInfo(NamedTuple):
 
 @pytree
 class GeodesicHMC(TrajectorySampler):
-    """HMC along exact geodesics, on any manifold.
+    """Hamiltonian Monte Carlo along exact geodesics, on any manifold.
 
     gradient: an exact estimator (`FullGradient`)
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
@@ -68,7 +76,7 @@ class GeodesicHMC(TrajectorySampler):
 
     @property
     def learns(self) -> frozenset[str]:
-        """Step and units without a `step_size`, and the length without `num_steps`."""
+        """Step and units if `step_size` is None, and the length if `num_steps` is None."""
         return super().learns if self.num_steps is not None else super().learns | {"length"}
 
     def tuned(self, learnt: Learnt) -> GeodesicHMC:
@@ -81,7 +89,7 @@ class GeodesicHMC(TrajectorySampler):
         )
 
     def init(self, position: Tree, key: Array | None = None) -> HMCState:
-        """The state at an embedded position."""
+        """Return the state at an embedded position."""
         estimate, _ = self.gradient.estimate(None, position, None)
         return HMCState(position, estimate.logdensity, estimate.gradient, jnp.zeros((), jnp.uint32))
 
@@ -98,7 +106,7 @@ class GeodesicHMC(TrajectorySampler):
     def decide(
         self, key: Array, state: HMCState, start: Point, end: Point, num_steps: Array
     ) -> tuple[HMCState, HMCInfo]:
-        """The Metropolis test on H at the end of a trajectory."""
+        """Accept or reject the end of a trajectory by a Metropolis test on H."""
         change = energy(start) - energy(end)
         accepted = jnp.log(jax.random.uniform(key, dtype=change.dtype)) < change
         kept = trees.where(accepted, end, start)
@@ -113,12 +121,12 @@ class GeodesicHMC(TrajectorySampler):
         return HMCState(kept.position, kept.logdensity, kept.gradient, state.transitions + 1), info
 
     def length(self, state: HMCState) -> Array:
-        """The number of steps of the next trajectory."""
+        """Return the number of steps of the next trajectory."""
         lengths = jnp.asarray(self.num_steps, jnp.int32)
         return lengths if lengths.ndim == 0 else lengths[in_step(state.transitions) % lengths.size]
 
     def steps(self, state: HMCState) -> Tree:
-        """The tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
+        """Return the tree of steps of the next trajectory; every length meets the whole sequence of jitters."""
         h = leaves.spread(self.step_size, state.position)
         turns = 1 if self.num_steps is None else jnp.size(self.num_steps)
         w = van_der_corput(in_step(state.transitions) // turns, state.logdensity.dtype)
@@ -127,9 +135,10 @@ class GeodesicHMC(TrajectorySampler):
 
 @custom_vmap
 def in_step(count: Array) -> Array:
-    """A counter of transitions that chains side by side share, so that their loops are one loop of one length.
+    """Return a counter of transitions that all chains share, so that their loops are one loop of one length.
 
-    The count says which length and jitter come next, and any sequence of them that does not look at positions is right:
+    The count says which length and jitter come next, and any sequence of them that does not depend on positions is
+    valid:
     chains that were not started together take the turns of the first.
     """
     return count

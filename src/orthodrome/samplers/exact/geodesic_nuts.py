@@ -48,7 +48,16 @@ class NUTSState(NamedTuple):
 
 
 class NUTSInfo(NamedTuple):
-    """What one transition did."""
+    """What one transition did.
+
+    lp: the log density
+    acceptance_rate: the mean acceptance probability over the trajectory
+    diverging: whether the energy error was too large or non-finite
+    energy: H at the new state
+    n_steps: leapfrog steps
+    tree_depth: the number of doublings
+    step_size: the largest step of all leaves
+    """
 
     lp: Array
     acceptance_rate: Array
@@ -60,7 +69,7 @@ class NUTSInfo(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A state drawn from a set of leaves, with the log of the set's weight, relative to the start."""
+    """A state drawn from a set of leaves, with the log of the set's weight relative to the start."""
 
     state: NUTSState
     energy: Array
@@ -68,7 +77,7 @@ class Candidate(NamedTuple):
 
 
 class Trajectory(NamedTuple):
-    """The tree so far, and the half that is growing."""
+    """The trajectory so far, and the half that is growing."""
 
     left: Point
     right: Point
@@ -86,11 +95,11 @@ class Trajectory(NamedTuple):
 
 @pytree
 class GeodesicNUTS(ExactGradientSampler):
-    """NUTS along exact geodesics: no trajectory length to choose.
+    """The no-U-turn sampler along exact geodesics, which needs no trajectory length.
 
     gradient: an exact estimator (`FullGradient`)
     step_size: a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
-    max_depth: at most 2^max_depth leaves
+    max_depth: the trajectory has at most 2^max_depth leaves
     """
 
     gradient: GradientEstimator
@@ -99,7 +108,7 @@ class GeodesicNUTS(ExactGradientSampler):
     compiled: bool = static(default=True)
 
     def init(self, position: Tree, key: Array | None = None) -> NUTSState:
-        """The state at an embedded position."""
+        """Return the state at an embedded position."""
         estimate, _ = self.gradient.estimate(None, position, None)
         return NUTSState(position, estimate.logdensity, estimate.gradient)
 
@@ -126,7 +135,7 @@ class GeodesicNUTS(ExactGradientSampler):
         return Trajectory(start, start, chosen, none, start, none, growing, kept, no, no, zero, none)
 
     def _grow(self, key: Array, directions: Array, h: Tree, energy0: Array, tree: Trajectory) -> Trajectory:
-        """One leapfrog: a new leaf; and, when it completes the half, the merge of the two halves."""
+        """Add a leaf by one leapfrog step and, when it completes the half, merge the two halves."""
         log_u = jnp.log(jax.random.uniform(jax.random.fold_in(key, tree.n_steps), (2,), energy0.dtype))
         forward = (directions >> tree.depth) & 1 == 1
         origin = trees.where(tree.leaf == 0, trees.where(forward, tree.right, tree.left), tree.moving)
@@ -142,7 +151,7 @@ class GeodesicNUTS(ExactGradientSampler):
             growing=growing,
             kept=u_turn.keep(tree.kept, tree.leaf, end),
             done=turned | unusable | infinite,
-            chosen=trees.where(infinite, leaf, tree.chosen),  # no law has this point: the run is to see it and stop
+            chosen=trees.where(infinite, leaf, tree.chosen),  # no density is infinite: the run must see it and stop
             diverging=diverges(self.manifold, relative, point),
             sum_acceptance=tree.sum_acceptance + jnp.exp(jnp.minimum(relative, 0)),
             n_steps=tree.n_steps + 1,
@@ -151,7 +160,7 @@ class GeodesicNUTS(ExactGradientSampler):
         return trees.where(complete, self._merge(log_u[1], h, forward, tree), tree)
 
     def _merge(self, log_u: Array, h: Tree, forward: Array, tree: Trajectory) -> Trajectory:
-        """Join the new half to the tree, and see whether the whole turns back."""
+        """Join the new half to the trajectory, and test whether the whole makes a U-turn."""
         inner, outer = trees.where(forward, (tree.right, tree.left), (tree.left, tree.right))
         near, far, last = (End(p.position, p.velocity) for p in (inner, outer, tree.moving))
         turned = u_turn.turns(h, far, last, forward)
@@ -185,7 +194,8 @@ def _leaf(point: Point, relative: Array) -> Candidate:
 
 
 def _draw(log_u: Array, old: Candidate, new: Candidate, biased: bool) -> Candidate:
-    """One of two candidates: in proportion to their weights, or (biased) the new with probability min(1, new/old)."""
+    """Draw one of two candidates: in proportion to their weights, or (biased) the new one with probability min(1,
+    new/old)."""
     total = jnp.logaddexp(old.log_weight, new.log_weight)
     log_probability = new.log_weight - (old.log_weight if biased else total)
     return trees.where(log_u < log_probability, new, old)._replace(log_weight=total)

@@ -38,7 +38,12 @@ class RandomWalkState(NamedTuple):
 
 
 class RandomWalkInfo(NamedTuple):
-    """What one transition did."""
+    """What one transition did.
+
+    lp: the log density
+    acceptance_rate: the probability of acceptance
+    step_size: the largest step of all leaves
+    """
 
     lp: Array
     acceptance_rate: Array
@@ -47,9 +52,11 @@ class RandomWalkInfo(NamedTuple):
 
 @pytree
 class RandomWalk(ExactSampler):
-    """A Gaussian step in the tangent space, carried along the geodesic, with a Metropolis test.
+    """Random-walk Metropolis: a Gaussian step in the tangent space, followed along the geodesic.
 
-    step_size: its standard deviation; a number or one per leaf (per element on flat leaves); None: learnt in warm-up
+    target: a distribution with a log density (`Target`, `Posterior`)
+    step_size: the standard deviation of the step; a number or one per leaf (per element on flat leaves); None: learnt
+        in warm-up
     """
 
     target: EmbeddedLaw
@@ -58,12 +65,13 @@ class RandomWalk(ExactSampler):
 
     @property
     def manifold(self) -> Manifold:
-        """The space of the position."""
+        """The manifold of the position."""
         return self.target.manifold
 
     @property
     def target_acceptance(self) -> float:
-        """Between the optimum of a random walk in one dimension, 0.44, and in many, 0.23 (Roberts & Rosenthal 2001)."""
+        """The acceptance rate that dual averaging aims at, between the optimum of a random walk in one dimension,
+        0.44, and in many, 0.23 (Roberts & Rosenthal 2001)."""
         return 0.35
 
     def at_temperature(self, beta: Number) -> RandomWalk:
@@ -71,7 +79,7 @@ class RandomWalk(ExactSampler):
         return replace(self, target=TemperedTarget(self.target, beta))
 
     def init(self, position: Tree, key: Array | None = None) -> RandomWalkState:
-        """The state at an embedded position."""
+        """Return the state at an embedded position."""
         return RandomWalkState(position, self.target.embedded_logdensity(position))
 
     def step(self, key: Array, state: RandomWalkState) -> tuple[RandomWalkState, RandomWalkInfo]:

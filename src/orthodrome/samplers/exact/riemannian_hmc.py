@@ -36,7 +36,17 @@ class RiemannianState(NamedTuple):
 
 
 class RiemannianHMCInfo(NamedTuple):
-    """What one transition did; the last three say why it could not be accepted."""
+    """What one transition did; the last three say why it could not be accepted.
+
+    lp: the log density
+    acceptance_rate: the probability of acceptance
+    diverging: whether the energy error was too large or non-finite
+    energy: H at the new state
+    n_steps, step_size: leapfrog steps and their size
+    not_definite: whether the metric was not positive definite
+    not_converged: whether a fixed-point iteration did not converge
+    not_reversible: whether the reversed step did not return to its start
+    """
 
     lp: Array
     acceptance_rate: Array
@@ -51,13 +61,14 @@ class RiemannianHMCInfo(NamedTuple):
 
 @pytree
 class RiemannianHMC(ExactGradientSampler):
-    """HMC with a metric that depends on the position.
+    """Hamiltonian Monte Carlo with a metric that depends on the position.
 
     gradient: an exact estimator (`FullGradient`)
     metric: `LocalMetric(x -> G(x))`, or `FisherMetric(posterior)`
     step_size: epsilon, one number; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory
-    tolerance: of the fixed points, relative; None: a hundred rounding errors
+    tolerance: of the fixed-point iterations, relative; None: a hundred rounding errors
+    max_iterations: of each fixed-point iteration, after which the move is rejected
     """
 
     gradient: GradientEstimator
@@ -70,19 +81,19 @@ class RiemannianHMC(ExactGradientSampler):
 
     @property
     def learns(self) -> frozenset[str]:
-        """One step size if it is not set: the metric has the units."""
+        """One step size if it is not set: the metric determines the units."""
         return super().learns - {"units"}
 
     def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
+        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
         return smooth_and_flat(manifold)
 
     def problem(self) -> str | None:
-        """Settings that cannot be."""
+        """Return why the settings are invalid, or None."""
         return one_step_size(self.step_size)
 
     def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
-        """The state at a position."""
+        """Return the state at a position."""
         estimate, _ = self.gradient.estimate(None, position, None)
         return RiemannianState(position, estimate.logdensity, estimate.gradient)
 
@@ -113,7 +124,7 @@ class RiemannianHMC(ExactGradientSampler):
         return kept, info
 
     def _follow(self, system: System, start: PhasePoint) -> tuple[PhasePoint, Faults]:
-        """All steps; after a fault the trajectory stands still."""
+        """Take all leapfrog steps; after a fault the trajectory stands still."""
         none = Faults(*jnp.zeros((3,), bool))
         h = jnp.asarray(self.step_size, start.x.dtype)
 

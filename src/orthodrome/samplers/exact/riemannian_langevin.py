@@ -33,7 +33,14 @@ from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
 
 
 class RiemannianLangevinInfo(NamedTuple):
-    """What one transition did; without the test, acceptance is 1 and what is not a number is not taken."""
+    """What one transition did.
+
+    lp: the log density
+    acceptance_rate: the probability of acceptance; without the test, 1 if the move was made and 0 if it was not
+        possible
+    step_size: h
+    not_definite: whether the metric was not positive definite; then, or if the proposal is non-finite, the chain stays
+    """
 
     lp: Array
     acceptance_rate: Array
@@ -42,7 +49,7 @@ class RiemannianLangevinInfo(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A normal law: its mean, and its precision times h^2, which is G."""
+    """A normal distribution by its mean, and its precision times h^2, which is G."""
 
     mean: Array
     metric: Inverted
@@ -54,8 +61,8 @@ class RiemannianLangevin(ExactGradientSampler):
 
     gradient: an exact estimator (`FullGradient`)
     metric: `LocalMetric(x -> G(x))`, or `FisherMetric(posterior)`
-    step_size: h (epsilon in the paper), one number; None: learnt in warm-up, which takes the test
-    adjusted: with the Metropolis test; without it the law is off by O(h^2)
+    step_size: h (epsilon in the paper), one number; None: learnt in warm-up, which needs the Metropolis test
+    adjusted: whether there is a Metropolis test; without it the distribution is off by O(h^2)
     """
 
     gradient: GradientEstimator
@@ -66,21 +73,21 @@ class RiemannianLangevin(ExactGradientSampler):
 
     @property
     def learns(self) -> frozenset[str]:
-        """One step size if it is not set: the metric has the units."""
+        """One step size if it is not set: the metric determines the units."""
         return super().learns - {"units"}
 
     def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
+        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
         return smooth_and_flat(manifold)
 
     def problem(self) -> str | None:
-        """Settings that cannot be."""
+        """Return why the settings are invalid, or None."""
         if self.step_size is None and not self.adjusted:
             return "without the Metropolis test there is no acceptance to tune by; set step_size"
         return one_step_size(self.step_size)
 
     def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
-        """The state at a position."""
+        """Return the state at a position."""
         estimate, _ = self.gradient.estimate(None, position, None)
         return RiemannianState(position, estimate.logdensity, estimate.gradient)
 
@@ -104,7 +111,7 @@ class RiemannianLangevin(ExactGradientSampler):
         return kept, RiemannianLangevinInfo(kept.logdensity, rate, largest_step(self.step_size), ~definite)
 
     def proposal(self, x: Array, gradient: Tree, unravel: Callable[[Array], Tree], h: Array) -> Proposal:
-        """Return the law of x* from the vector x; `unravel` gives positions back."""
+        """Return the distribution of x* given the vector x; `unravel` turns vectors into positions."""
         metric_at: Callable[[Array], Array] = lambda y: self.metric.matrix(unravel(y))
         metric = invert(metric_at(x))
         drift = ravel_pytree(gradient)[0] - _contracted_slope(metric_at, x, metric.inverse)
@@ -112,7 +119,7 @@ class RiemannianLangevin(ExactGradientSampler):
 
 
 def _contracted_slope(metric_at: Callable[[Array], Array], x: Array, inverse: Array) -> Array:
-    """c_i = sum_jk d_j G_ik(x) (G^-1)_kj."""
+    """Return c_i = sum_jk d_j G_ik(x) (G^-1)_kj."""
     columns = jnp.diag(inverse) if inverse.ndim == 1 else inverse
 
     def slope(j: Array, column: Array) -> Array:
@@ -123,7 +130,7 @@ def _contracted_slope(metric_at: Callable[[Array], Array], x: Array, inverse: Ar
 
 
 def log_normal(law: Proposal, y: Array, h: Array) -> Array:
-    """log q(y), without its constant."""
+    """Return log q(y), without its constant."""
     apart = y - law.mean
     square = jnp.sum(apart * product(law.metric.matrix, apart))
     return law.metric.log_determinant / 2 - square / (2 * h * h)

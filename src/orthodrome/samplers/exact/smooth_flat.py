@@ -11,7 +11,7 @@ from orthodrome.manifolds.product import Product, is_manifold
 
 
 def smooth_and_flat(manifold: Manifold) -> str | None:
-    """Why a sampler with a local metric cannot work there, and what to use instead; None if it can."""
+    """Return why a sampler with a local metric cannot work on a manifold, and what to use instead; None if it can."""
     kinds = jax.tree.leaves(manifold.factors, is_leaf=is_manifold) if isinstance(manifold, Product) else [manifold]
     for kind in kinds:
         if not kind.flat:
@@ -22,7 +22,8 @@ def smooth_and_flat(manifold: Manifold) -> str | None:
 
 
 def one_step_size(step_size: Setting) -> str | None:
-    """The metric sets the units: one number is all there is to choose."""
+    """Return why a step size is invalid beside a metric, which determines the units: it must be one number; else
+    None."""
     if step_size is not None and np.ndim(step_size) != 0:
         return "step_size is one number: the metric has the units of the coordinates"
     return None

@@ -20,7 +20,7 @@ from orthodrome.samplers.contract import Holder, SteppedSampler
 from orthodrome.schedules import Schedule
 
 SETTINGS = {"length": "num_steps", "friction": "friction"}
-"""What a sampler inside may have left to be learnt beside its step, and the name of the setting."""
+"""What the sampler inside may leave to be learnt beside its step, and the name of the setting."""
 
 
 class ScheduledState(NamedTuple):
@@ -37,8 +37,9 @@ class ScheduledState(NamedTuple):
 
 @pytree
 class Scheduled(Holder):
-    """A sampler whose step size, and temperature, are functions of the step.
+    """A sampler whose step size and temperature are functions of the number of the transition.
 
+    sampler: the sampler inside
     step_size, temperature: functions of a number (see `schedules`; any optax schedule); None: as the sampler has it
     """
 
@@ -49,11 +50,11 @@ class Scheduled(Holder):
 
     @property
     def learns(self) -> frozenset[str]:
-        """What the schedule leaves unset, which nothing learns: see `problem`."""
+        """What the schedule leaves unset, which no tuner learns: see `problem`."""
         return self.sampler.learns if self.step_size is None else self.sampler.learns - {"step", "units"}
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         inside, learns = type(self.sampler).__name__, self.learns
         if "step" in learns:
             return f"{inside} inside has no step_size and no schedule gives one; set either"
@@ -63,21 +64,21 @@ class Scheduled(Holder):
         return None
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
-        """Return that of the sampler inside, with the step of transition number `done`."""
+        """Return the expected temperature of the sampler inside, with the step of transition number `done`."""
         return self.at(jnp.asarray(done, trees.real_dtype(position))).expected_temperature(position)
 
     def init(self, position: Tree, key: Array | None = None) -> ScheduledState:
-        """At an embedded position, before the first transition."""
+        """Return the state at an embedded position, before the first transition."""
         done = jnp.zeros((), trees.real_dtype(position))
         return ScheduledState(self.at(done).init(position, key), done)
 
     def step(self, key: Array, state: ScheduledState) -> tuple[ScheduledState, Info]:
-        """One transition with the step and the temperature of its number."""
+        """Make one transition with the step size and the temperature of its number."""
         inner, info = self.at(state.done).step(key, state.inner)
         return ScheduledState(inner, state.done + 1), info
 
     def at(self, step: Array) -> SteppedSampler:
-        """The sampler of transition number `step`."""
+        """Return the sampler of transition number `step`."""
         sampler = self.sampler
         if self.step_size is not None:
             h = jnp.asarray(self.step_size(step), step.dtype)

@@ -35,7 +35,7 @@ class StreamedState(NamedTuple):
 
 @pytree
 class Streamed(Holder):
-    """A sampler that is fed batch by batch.
+    """A sampler that is given its data batch by batch.
 
     sampler: one whose gradient is a `BatchGradient`
     stream: an iterator of batches, or a function of the batch's number (then a resumed run sees the same batches)
@@ -47,11 +47,11 @@ class Streamed(Holder):
 
     @property
     def learns(self) -> frozenset[str]:
-        """What is unset inside, which nothing learns: see `problem`."""
+        """What the sampler inside leaves unset, which no tuner learns: see `problem`."""
         return self.sampler.learns
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         inside, learns = type(self.sampler).__name__, self.learns
         if learns:
             name = "friction" if "step" not in learns else "step_size"
@@ -59,17 +59,18 @@ class Streamed(Holder):
         return None
 
     def resume_problem(self) -> str | None:
-        """An iterator cannot go back to where a checkpoint was."""
+        """Return why a stream cannot be resumed: an iterator cannot go back to the batch of a checkpoint; None if it
+        can."""
         if callable(self.stream):
             return None
         return "an iterator cannot go back to its place; give a function of the batch's number, stream(i) -> batch"
 
     def init(self, position: Tree, key: Array | None = None) -> StreamedState:
-        """At an embedded position."""
+        """Return the state at an embedded position."""
         return StreamedState(_init(self.sampler, position, key), jnp.zeros((), jnp.int32))
 
     def step(self, key: Array, state: StreamedState) -> tuple[StreamedState, Info]:
-        """One transition with the next batch."""
+        """Make one transition with the next batch."""
         batch = next_batch(self.stream, int(state.taken))
         inner, info = _step(self.sampler, batch, key, state.inner)
         return StreamedState(inner, state.taken + 1), info

@@ -30,13 +30,17 @@ from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.samplers.contract import ExactSampler, Holder
 
 HOLDS = "GeodesicHMC, GeodesicNUTS, RandomWalk, ColumnPairs, RiemannianHMC, and RiemannianLangevin with its test"
+"""The samplers that can be tempered, for error messages."""
 
 
 class TemperingState(NamedTuple):
-    """The replicas' states, hot to cold; who they are; and where each has been.
+    """The states of the replicas from hot to cold, and the path of each.
 
+    replicas: the states, one row per rung
     walker: which replica, by its number at the start, is at each rung
     been_hot: whether each walker has been at the hot end since it last was at the cold end
+    round_trips: arrivals at the cold end from the hot end, since the start
+    transitions: the number of transitions so far
     """
 
     replicas: State
@@ -52,10 +56,11 @@ class TemperingState(NamedTuple):
 
 
 class TemperingInfo(NamedTuple):
-    """What one transition did; of the cold replica, but for:
+    """What one transition did; the fields are those of the cold replica, except for these.
 
     n_steps: of all replicas together
-    swap_rate: the probability that each pair of neighbours would exchange
+    walker: which replica is at each rung
+    swap_rate: the probability that each pair of neighbours exchanges
     exponent, replica_lp: the ladder, and log pi_H at each of its rungs (untempered): what `log_evidence` needs
     round_trips: arrivals at the cold end from the hot end, since the start
     """
@@ -73,12 +78,13 @@ class TemperingInfo(NamedTuple):
 
 @pytree
 class Tempering(Holder):
-    """Replicas of a sampler on a ladder of temperatures.
+    """Parallel tempering: replicas of a sampler on a ladder of temperatures.
 
     sampler: an exact sampler; what it leaves at None is learnt in warm-up, for each replica
     ladder: the exponents (rho in the paper), increasing in (0, 1], the last 1; None: `num_replicas` of them from
         `hottest` to 1, spaced in warm-up so that all neighbours exchange equally often
-    random_swaps: None: even and odd pairs take turns; a number: so many random neighbours after each move (the paper)
+    num_replicas, hottest: the number of rungs and the smallest exponent, if `ladder` is None
+    random_swaps: None: even and odd pairs take turns; a number: that many random neighbours after each move (the paper)
     replicas: settings of the sampler by name, one row per replica; filled in by the warm-up
     """
 
@@ -98,7 +104,7 @@ class Tempering(Holder):
         return frozenset(ladder | replicas)
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         if not (isinstance(self.sampler, ExactSampler) and self.sampler.adjusted):
             return f"{type(self.sampler).__name__} cannot be exchanged between temperatures; it can hold {HOLDS}"
         if self.random_swaps is not None and self.random_swaps < 1:
@@ -111,14 +117,14 @@ class Tempering(Holder):
         return None if 0 < float(self.hottest) < 1 else f"hottest is {self.hottest}; it must lie between 0 and 1"
 
     def exponents(self, dtype: DTypeLike) -> Array:
-        """The ladder; before it is tuned, a geometric one."""
+        """Return the ladder: as set or learnt, otherwise a geometric one."""
         if self.ladder is not None:
             return jnp.asarray(self.ladder, dtype)
         powers = jnp.linspace(1, 0, self.num_replicas, dtype=dtype)
         return jnp.asarray(self.hottest, dtype) ** powers
 
     def init(self, position: Tree, key: Array | None = None) -> TemperingState:
-        """Every replica at the same embedded position."""
+        """Return the state with every replica at the same embedded position."""
         exponents = self.exponents(trees.real_dtype(position))
         return begin(jax.vmap(lambda settings, e: self.replica(settings, e).init(position))(self.settings(), exponents))
 
@@ -134,7 +140,7 @@ class Tempering(Holder):
         return self.exchange(swap_key, state._replace(replicas=replicas), infos)
 
     def exchange(self, key: Array, state: TemperingState, infos: Info) -> tuple[TemperingState, TemperingInfo]:
-        """Let neighbours exchange, and report."""
+        """Exchange neighbouring replicas, and return the state and the info."""
         exponents = self.exponents(state.replicas.logdensity.dtype)
         heights = state.replicas.logdensity / exponents
         if self.random_swaps is None:
@@ -146,11 +152,11 @@ class Tempering(Holder):
         return state, self._report(state, infos, exponents, heights, heights[order])
 
     def replica(self, settings: dict[str, Any], exponent: Array) -> ExactSampler:
-        """The sampler of one rung."""
+        """Return the sampler of one rung of the ladder."""
         return replace(self.sampler, **settings).at_temperature(exponent)
 
     def settings(self) -> dict[str, Any]:
-        """What differs from replica to replica, beside the exponent."""
+        """Return the settings that differ from replica to replica, besides the exponent."""
         return {} if self.replicas is None else self.replicas
 
     def _report(
@@ -172,14 +178,14 @@ class Tempering(Holder):
 
 
 def begin(replicas: State) -> TemperingState:
-    """The state before the first transition."""
+    """Return the state before the first transition."""
     number = replicas.logdensity.size
     zero = jnp.zeros((), jnp.uint32)
     return TemperingState(replicas, jnp.arange(number, dtype=jnp.int32), jnp.zeros(number, bool), zero, zero)
 
 
 def reordered(replicas: State, order: Array, exponents: Array) -> State:
-    """States moved between rungs: positions travel, log densities and gradients are tempered anew."""
+    """Return the states moved between rungs: positions travel, log densities and gradients are tempered anew."""
     moved = replicas._replace(
         position=jax.tree.map(lambda leaf: leaf[order], replicas.position),
         logdensity=replicas.logdensity[order],
@@ -189,7 +195,7 @@ def reordered(replicas: State, order: Array, exponents: Array) -> State:
 
 
 def rescaled(replicas: State, factor: Array) -> State:
-    """Log densities and gradients of each replica times a factor."""
+    """Return the states with the log density and gradient of each replica times a factor."""
 
     def times(leaf: Array) -> Array:
         return leaf * factor.astype(leaf.dtype).reshape(-1, *[1] * (leaf.ndim - 1))
@@ -198,7 +204,7 @@ def rescaled(replicas: State, factor: Array) -> State:
 
 
 def _travelled(state: TemperingState, walker: Array) -> TemperingState:
-    """Who is where now, and whether a round trip has ended."""
+    """Return the state with the new walkers, and the round trips that have just ended counted."""
     been_hot = state.been_hot.at[walker[0]].set(True)
     home = been_hot[walker[-1]]
     return state._replace(

@@ -1,4 +1,4 @@
-"""Where the samplers of flat space work, and what they refuse."""
+"""On which manifolds the samplers of flat space work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthodrome.samplers.contract import StochasticSampler
 
 
 class FlatSampler(StochasticSampler):
-    """A sampler of flat spaces, with walls by reflection."""
+    """A sampler of flat spaces, which reflects at walls."""
 
     @property
     def matrices(self) -> tuple[Any, ...]:
@@ -23,12 +23,12 @@ class FlatSampler(StochasticSampler):
         return ()
 
     def supports(self, manifold: Manifold) -> str | None:
-        """Why it cannot work there, and what to use instead."""
+        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
         return refusal(manifold, self.step_size, *self.matrices)
 
 
 def refusal(manifold: Manifold, step_size: Setting = None, *settings: Any) -> str | None:
-    """Why a sampler of flat space cannot work here, and what to use instead; None if it can.
+    """Return why a sampler of flat space cannot work on a manifold, and what to use instead; None if it can.
 
     settings: what may hold matrices (preconditioner, mass, friction), which mix coordinates and so cannot be reflected
     """

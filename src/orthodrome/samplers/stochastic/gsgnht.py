@@ -1,6 +1,6 @@
 """Geodesic stochastic gradient Nose-Hoover thermostat (Liu, Zhu & Song 2016, Algorithm 2; errata 003-6, c-4, c-9).
 
-As SGGMC, but the friction xi is a variable that warms up when the chain is hot, and so makes up for gradient noise of
+As SGGMC, but the friction xi is a variable that grows while the chain is hot, and so compensates for gradient noise of
 unknown (but constant and isotropic) V:
 
     dv = P(x) [grad log pi_H dt - xi v dt + N(0, 2 C dt)],     d xi = (v.v/m - 1) dt / mass,
@@ -41,7 +41,7 @@ from orthodrome.samplers.learnt import SECOND, Measured
 
 
 class GSGNHTState(NamedTuple):
-    """Position, velocity, thermostat, and what the estimator remembers."""
+    """Position, velocity, thermostat, and the estimator's memory."""
 
     position: Tree
     velocity: Tree
@@ -62,12 +62,16 @@ class GSGNHTInfo(NamedTuple):
 
 @pytree
 class GSGNHT(StochasticSampler):
-    """A thermostat along geodesics with stochastic gradients, on any manifold.
+    """The Nose-Hoover thermostat along geodesics with stochastic gradients, on any manifold.
 
-    friction: C, what the noise is injected for, and where the thermostat starts; None: learnt in warm-up. With one per
-        leaf (C_i, of mean C) leaf i has the friction xi C_i / C, and counts with that factor in d xi
+    gradient: any estimator
+    step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
+    friction: C, which the injected noise balances and at which the thermostat starts; None: learnt in warm-up. With one
+        per leaf (C_i, of mean C) leaf i has the friction xi C_i / C, and counts with that factor in d xi
+    num_steps: the words in one transition
+    order: the word, over A, B and O
     thermostat_mass: how slowly xi moves; 1 is the paper's (with a learnt friction: in units of 1/C^2)
-    gradient, step_size, num_steps, order (over A, B and O), reuse_batch: as in `SGGMC`
+    reuse_batch: whether one batch serves all steps of a transition
     """
 
     letters: ClassVar[str] = "ABO"
@@ -83,23 +87,23 @@ class GSGNHT(StochasticSampler):
 
     @property
     def learns(self) -> frozenset[str]:
-        """The step and the friction as far as they are not set, in the units of the leaves."""
+        """The step and the friction if they are not set, and the units of the leaves."""
         unset = {name for name, value in (("step", self.step_size), ("friction", self.friction)) if value is None}
         return frozenset(unset | {"units"}) if unset else NOTHING
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         return word_problem(self.order, self.letters) or friction_problem(self.friction, matrix=False)
 
     def init(self, position: Tree, key: Array | None = None) -> GSGNHTState:
-        """At an embedded position, with a random velocity; the thermostat at the friction."""
+        """Return the state at an embedded position, with a random velocity and the thermostat at the friction."""
         velocity = stochastic.first_velocity(self.manifold, position, key)
         return GSGNHTState(
             position, velocity, leaves.mean_diagonal(self.friction, position), self.gradient.init(position)
         )
 
     def step(self, key: Array, state: GSGNHTState) -> tuple[GSGNHTState, GSGNHTInfo]:
-        """`num_steps` words."""
+        """Apply `num_steps` words."""
         word_key, batch_key = jax.random.split(key)
         manifold = self.manifold
         h = leaves.spread(self.step_size, state.position)
@@ -133,7 +137,7 @@ class GSGNHT(StochasticSampler):
         return GSGNHTState(end.position, end.velocity, end.thermostat, end.memory), info
 
     def _heat(self, x: Tree, v: Tree, times: Tree) -> Array:
-        """sum_i eps_i (v_i.v_i - m_i) / (mass m)."""
+        """Return the increment of the thermostat, sum_i eps_i (v_i.v_i - m_i) / (mass m)."""
 
         def leaf(m: Manifold, a: Array, w: Array, t: Array) -> Array:
             return jnp.sum(t * w**2) - jnp.mean(t) * m.dimension(a)
@@ -144,15 +148,16 @@ class GSGNHT(StochasticSampler):
         return heat
 
     def restarted(self, state: GSGNHTState) -> GSGNHTState:
-        """The thermostat back at the friction, which a change of settings has moved."""
+        """Return the state with the thermostat at the friction, which a change of settings has moved."""
         return state._replace(thermostat=leaves.mean_diagonal(self.friction, state.position))
 
     def bears_noise(self, told: bool) -> bool:
-        """The thermostat makes up for the gradient's noise, told or not."""
+        """Return True: the thermostat compensates for the noise of the gradient, whether or not the estimator states
+        V."""
         return True
 
     def tuned(self, measured: Measured) -> GSGNHT:
-        """As `SGGMC`; the thermostat as fast as the friction."""
+        """Return the sampler with step and friction as in `SGGMC`, and a thermostat as fast as the friction."""
         weakest, _ = friction_range(self.friction, measured.units)
         step = measured.in_units(measured.second_order(SECOND, weakest))
         tuned = replace(self, step_size=step) if self.step_size is None else self

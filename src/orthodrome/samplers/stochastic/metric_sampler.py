@@ -1,4 +1,4 @@
-"""What SGRLD and SGRHMC share: a metric that depends on the position."""
+"""What SGRLD and SGRHMC have in common: a metric that depends on the position."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from orthodrome.samplers.stochastic.flat import FlatSampler
 
 
 class MetricSampler(FlatSampler):
-    """A sampler of flat coordinates with a metric, which is what its learnt step is measured in."""
+    """A sampler of flat coordinates with a metric, in whose units the learnt step is measured."""
 
     metric: PositionMetric
 
     @property
     def learns_units(self) -> bool:
-        """It has its metric."""
+        """Whether the warm-up learns units: no, the metric determines them."""
         return False
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """G^-1."""
+        """Return G^-1 at a position."""
         return self.metric.inverse(position, estimate)

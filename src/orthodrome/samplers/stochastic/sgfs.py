@@ -37,7 +37,7 @@ from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
 
 LONG = 0.5
-"""How much of the way to the mode one learnt step may go."""
+"""The fraction of the way to the mode that one learnt step may go."""
 
 
 @pytree
@@ -58,32 +58,35 @@ class SGFS(FlatSampler):
 
     @property
     def matrices(self) -> tuple[Any, ...]:
-        """B and I."""
+        """The settings that may hold matrices: B and I."""
         return self.injected, self.information
 
     @property
     def learns_units(self) -> bool:
-        """Its metric is B."""
+        """Whether the warm-up learns units: no, B is the metric."""
         return False
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """B^-1."""
+        """Return B^-1."""
         return leaves.over(maps.inverse, self._injected(self._total(estimate.noise, position), position))
 
     def bears_noise(self, told: bool) -> bool:
-        """V is a part of the noise that it wants."""
+        """Return True: V is a part of the noise that the scheme injects."""
         return True
 
     def tuned(self, measured: Measured) -> SGFS:
-        """P L is at most LONG: for a normal posterior any step is right, for others it is their curvature that errs."""
+        """Return the sampler with a step at which P L is at most LONG.
+
+        For a normal posterior any step is right; for others the curvature changes along a long step.
+        """
         return replace(self, step_size=2 * LONG / jnp.maximum(measured.curvature, 1e-3))
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
-        """The state at a position."""
+        """Return the state at a position."""
         return LangevinState(position, self.gradient.init(position))
 
     def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
-        """The box of Ahn et al."""
+        """Take one step of the algorithm of Ahn et al."""
         gradient_key, noise_key = jax.random.split(key)
         x, h = state.position, leaves.spread(self.step_size, state.position)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
@@ -97,11 +100,11 @@ class SGFS(FlatSampler):
         return LangevinState(moved(self.manifold, x, change), memory), info
 
     def _injected(self, total: Tree, x: Tree) -> Tree:
-        """B."""
+        """Return B."""
         return total if self.injected is None else leaves.spread(self.injected, x)
 
     def _total(self, noise: Noise, x: Tree) -> Tree:
-        """V + I."""
+        """Return V + I."""
         if noise is None:
             raise BadInput("SGFS needs the noise of the gradient; use Minibatch(..., noise=EmpiricalFisher())")
         v = leaves.over(lambda entry: Dense(entry.dense()) if is_map(entry) else entry, leaves.spread(noise, x))
@@ -111,7 +114,7 @@ class SGFS(FlatSampler):
 
 
 def information_share(gradient: Any) -> float:
-    """I / V: V = (N^2 / n) (1 - n / N) Cov without replacement, and I = N Cov."""
+    """Return I / V, where V = (N^2 / n) (1 - n / N) Cov without replacement, and I = N Cov."""
     if not isinstance(gradient, Minibatch):
         raise BadInput(
             f"SGFS cannot tell the information from the noise of {type(gradient).__name__}; give `information`"

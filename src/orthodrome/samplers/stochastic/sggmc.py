@@ -6,7 +6,7 @@ Langevin dynamics on a manifold, with friction C and a gradient whose error has 
 
 in the order ABOBA: half a geodesic flow (A), half of the friction (B), the gradient with the noise that V leaves to
 inject (O), and back. `order` spells other words over A, B, O, K and U (see `splitting`); what the molecular-dynamics
-literature calls BAOAB is KAUAK here. There is no Metropolis test: the law has a bias of O(h^2). Only O makes up for
+literature calls BAOAB is KAUAK here. There is no Metropolis test: the law has a bias of O(h^2). Only O compensates for
 V: with K the gradient's noise stays in the chain.
 
 Each kick draws its own batch. With `reuse_batch` one batch serves all of the inner steps, as the paper has it; its
@@ -34,7 +34,7 @@ from orthodrome.samplers.learnt import SECOND, Measured
 
 
 class SGGMCState(NamedTuple):
-    """Position, velocity, and what the estimator remembers."""
+    """Position, velocity, and the estimator's memory."""
 
     position: Tree
     velocity: Tree
@@ -45,9 +45,10 @@ class SGGMCInfo(NamedTuple):
     """What one transition did.
 
     lp: the estimated log density at the last kick
-    temperature: v.v/m, to be judged by the scheme's own (`expected_temperature`)
-    clipped: whether V was more than the friction can make up for
-    diverging: whether the move was refused because it left the numbers
+    temperature: v.v/m, to be compared with `expected_temperature`
+    step_size: the largest step of all leaves
+    clipped: whether V was more than the friction can compensate for
+    diverging: whether the move was rejected because it was non-finite
     """
 
     lp: Array
@@ -63,10 +64,11 @@ class SGGMC(StochasticSampler):
 
     gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
-    friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
-        None: learnt in warm-up
+    friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf; None:
+        learnt in warm-up
     num_steps: L, the words in one transition
-    order: the word
+    order: the word, over A, B, O, K and U
+    reuse_batch: whether one batch serves all steps of a transition
     """
 
     letters: ClassVar[str] = "ABOKU"
@@ -81,21 +83,21 @@ class SGGMC(StochasticSampler):
 
     @property
     def learns(self) -> frozenset[str]:
-        """The step and the friction as far as they are not set, in the units of the leaves."""
+        """The step and the friction if they are not set, and the units of the leaves."""
         unset = {name for name, value in (("step", self.step_size), ("friction", self.friction)) if value is None}
         return frozenset(unset | {"units"}) if unset else NOTHING
 
     def problem(self) -> str | None:
-        """What the doors should refuse."""
+        """Return why the settings are invalid, or None."""
         return word_problem(self.order, self.letters) or friction_problem(self.friction)
 
     def init(self, position: Tree, key: Array | None = None) -> SGGMCState:
-        """At an embedded position, with a random velocity."""
+        """Return the state at an embedded position, with a random velocity."""
         velocity = stochastic.first_velocity(self.manifold, position, key)
         return SGGMCState(position, velocity, self.gradient.init(position))
 
     def step(self, key: Array, state: SGGMCState) -> tuple[SGGMCState, SGGMCInfo]:
-        """`num_steps` words."""
+        """Apply `num_steps` words."""
         word_key, batch_key = jax.random.split(key)
         manifold = self.manifold
         h = leaves.spread(self.step_size, state.position)
@@ -124,15 +126,15 @@ class SGGMC(StochasticSampler):
         return SGGMCState(end.position, end.velocity, end.memory), info
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
-        """The scheme's own v.v/m (erratum c-10)."""
+        """Return the mean of v.v/m under the integrator itself (erratum c-10)."""
         return expected_temperature(self.order, self.step_size, self.friction, position)
 
     def bears_noise(self, told: bool) -> bool:
-        """Only O makes up for it."""
+        """Return whether the word has an O, which alone compensates for V, and V is known."""
         return told and "O" in self.order
 
     def tuned(self, measured: Measured) -> SGGMC:
-        """A friction of sqrt(L), and the step that it allows."""
+        """Return the sampler with a friction of sqrt(L) and the step that it allows, where they are not set."""
         weakest, _ = friction_range(self.friction, measured.units)
         step = measured.in_units(measured.second_order(SECOND, weakest))
         return replace(

@@ -35,14 +35,14 @@ from orthodrome.samplers.stochastic.flat import FlatSampler
 
 @pytree
 class SGHMC(FlatSampler):
-    """Second-order Langevin dynamics on flat spaces.
+    """Stochastic gradient Hamiltonian Monte Carlo: second-order Langevin dynamics on flat spaces.
 
-    gradient: an estimator
+    gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
-    friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
-        None: learnt together with the step, 1 beside a step that is set
-    mass: M, in the same forms; None: 1, and a step that is learnt is learnt for every element
-    refresh_every: so many transitions after which the momentum is drawn anew; None: never
+    friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf; None:
+        learnt together with the step, 1 if the step is set
+    mass: M, in the same forms; None: 1, and the warm-up learns a step for every element
+    refresh_every: the number of transitions after which the momentum is drawn anew; None: never
     """
 
     gradient: GradientEstimator
@@ -54,24 +54,25 @@ class SGHMC(FlatSampler):
 
     @property
     def matrices(self) -> tuple[Any, ...]:
-        """C and M."""
+        """The settings that may hold matrices: C and M."""
         return self.friction, self.mass
 
     def problem(self) -> str | None:
-        """Settings that cannot be."""
+        """Return why the settings are invalid, or None."""
         return friction_problem(self.friction)
 
     @property
     def learns_units(self) -> bool:
-        """Without an M."""
+        """Whether the warm-up learns the units of the leaves: only if no mass is set."""
         return self.mass is None
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """M^-1."""
+        """Return M^-1."""
         return leaves.over(maps.inverse, leaves.spread(self.mass, position))
 
     def tuned(self, measured: Measured) -> SGHMC:
-        """A friction of sqrt(L), in the units of the leaves or sqrt(L) M, and the step that it allows."""
+        """Return the sampler with a friction of sqrt(L), in the units of the leaves or times M, and the step that it
+        allows."""
         if self.learns_units:
             weakest, strongest = friction_range(self.friction, measured.units)
             step = measured.in_units(measured.second_order(EULER, weakest, strongest))
@@ -83,26 +84,27 @@ class SGHMC(FlatSampler):
         return replace(self, step_size=step, friction=friction if self.friction is None else self.friction)
 
     def _rate(self, like: Tree) -> Array | None:
-        """The mean of C M^-1, if C is set."""
+        """Return the mean of C M^-1, if C is set."""
         if self.friction is None:
             return None
         friction, mass = (leaves.spread(matrix, like) for matrix in (self.friction, self.mass))
         return leaves.mean_diagonal(friction, like) / leaves.mean_diagonal(mass, like)
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
-        """The scheme's own r'M^-1 r / m with exact gradients and a small curvature: 1 / (1 - h C M^-1 / 2)."""
+        """Return the mean of r'M^-1 r / m under the scheme itself, with exact gradients and a small curvature: 1 /
+        (1 - h C M^-1 / 2)."""
         c, m = (leaves.over(maps.diagonal, a, position) for a in self._matrices(position))
         h = leaves.spread(self.step_size, position)
         own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
         return jax.tree.reduce(jnp.add, own) / trees.size(position)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
-        """The state at a position, with a random momentum (at rest without a key)."""
+        """Return the state at a position, with a random momentum (at rest without a key)."""
         r = self._scaled(first_momentum(key, position))
         return MomentumState(position, r, self.gradient.init(position), no_count())
 
     def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
-        """Eq. (12), the momentum first."""
+        """Take one step of Eq. (12), the momentum first."""
         gradient_key, noise_key, momentum_key = jax.random.split(key, 3)
         x, h = state.position, leaves.spread(self.step_size, state.position)
         friction, mass = self._matrices(x)
@@ -119,16 +121,16 @@ class SGHMC(FlatSampler):
         return MomentumState(x, r, memory, state.transitions + 1), info
 
     def _matrices(self, like: Tree) -> tuple[Tree, Tree]:
-        """C and M, one per leaf."""
+        """Return C and M, one per leaf."""
         unset = leaves.one_if_none
         return leaves.spread(unset(self.friction), like), leaves.spread(unset(self.mass), like)
 
     def _scaled(self, normals: Tree) -> Tree:
-        """Momenta of N(0, M) from standard normals."""
+        """Return momenta with the distribution N(0, M) from standard normals."""
         _, mass = self._matrices(normals)
         return leaves.over(lambda m, n: maps.apply(maps.root(m), n), mass, normals)
 
 
 def _friction_for(rate: Array, mass: Any) -> Any:
-    """Return the friction rate M."""
+    """Return the friction matrix rate * M."""
     return mass.scaled(rate) if is_map(mass) else rate * jnp.asarray(mass, rate.dtype)

@@ -26,13 +26,13 @@ from orthodrome.samplers.stochastic.flat import FlatSampler
 
 @pytree
 class SGLD(FlatSampler):
-    """Langevin dynamics on flat spaces.
+    """Stochastic gradient Langevin dynamics on flat spaces.
 
-    gradient: an estimator
+    gradient: any estimator
     step_size: epsilon in Ma et al. (half that of Welling & Teh); a number, or a tree with one per leaf or element;
         None: learnt in warm-up
     preconditioner: D; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
-        None: 1, and a step that is learnt is learnt for every element
+        None: 1, and the warm-up learns a step for every element
     """
 
     gradient: GradientEstimator
@@ -42,12 +42,12 @@ class SGLD(FlatSampler):
 
     @property
     def matrices(self) -> tuple[Any, ...]:
-        """D."""
+        """The settings that may hold matrices: D."""
         return (self.preconditioner,)
 
     @property
     def learns_units(self) -> bool:
-        """Without a D."""
+        """Whether the warm-up learns the units of the leaves: only if no preconditioner is set."""
         return self.preconditioner is None
 
     def problem(self) -> str | None:
@@ -58,21 +58,22 @@ class SGLD(FlatSampler):
         return None
 
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
-        """D."""
+        """Return D."""
         return leaves.spread(self.preconditioner, position)
 
     def tuned(self, measured: Measured) -> SGLD:
-        """One step for a D that is set; without it the squares of the units are in the step."""
+        """Return the sampler with one step if D is set, otherwise with a step for every element, times the square of
+        its unit."""
         step = measured.first_order()
         squares = lambda u: step.astype(u.dtype) * u**2
         return replace(self, step_size=jax.tree.map(squares, measured.units) if self.learns_units else step)
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
-        """The state at a position."""
+        """Return the state at a position."""
         return LangevinState(position, self.gradient.init(position))
 
     def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
-        """Eq. (13), with the noise of Eq. (9)."""
+        """Take one step of Eq. (13), with the noise of Eq. (9)."""
         gradient_key, noise_key = jax.random.split(key)
         x = state.position
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)

@@ -36,7 +36,7 @@ from orthodrome.samplers.stochastic.flat import FlatSampler
 
 
 class ThermostatState(NamedTuple):
-    """A position, its momentum r, the friction xi (one, or a tree like r), and what the estimator remembers."""
+    """A position, its momentum r, the friction xi (one number, or a tree like r), and the estimator's memory."""
 
     position: Tree
     momentum: Tree
@@ -46,13 +46,14 @@ class ThermostatState(NamedTuple):
 
 @pytree
 class SGNHT(FlatSampler):
-    """Langevin dynamics whose friction adapts to the noise of the gradient.
+    """The stochastic gradient Nose-Hoover thermostat: Langevin dynamics whose friction adapts to the noise of the
+    gradient.
 
-    gradient: an estimator
+    gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
     friction: A: the noise that is added, and the friction at the start; a number, or one per leaf or element (A_i, of
-        mean A: then i has the friction xi A_i / A, and counts with that factor in d xi); None: learnt together with
-        the step, 1 beside a step that is set
+        mean A: then i has the friction xi A_i / A, and counts with that factor in d xi); None: learnt together with the
+        step, 1 if the step is set
     thermostat_mass: how slowly xi reacts (with a learnt friction: in units of 1/A^2)
     per_coordinate: whether each coordinate has a thermostat of its own
     """
@@ -65,19 +66,21 @@ class SGNHT(FlatSampler):
     compiled: bool = static(default=True)
 
     def problem(self) -> str | None:
-        """Settings that cannot be."""
+        """Return why the settings are invalid, or None."""
         return friction_problem(self.friction, matrix=False)
 
     def bears_noise(self, told: bool) -> bool:
-        """The thermostat makes up for the gradient's noise, told or not."""
+        """Return True: the thermostat compensates for the noise of the gradient, whether or not the estimator states
+        V."""
         return True
 
     def restarted(self, state: ThermostatState) -> ThermostatState:
-        """The thermostat back at the friction."""
+        """Return the state with the thermostat at the friction."""
         return state._replace(thermostat=self._rest(state.position))
 
     def tuned(self, measured: Measured) -> SGNHT:
-        """A friction of sqrt(L), the step that it allows, and a thermostat as fast as the friction."""
+        """Return the sampler with a friction of sqrt(L), the step that it allows, and a thermostat as fast as the
+        friction."""
         step = measured.in_units(measured.second_order(EULER, *friction_range(self.friction, measured.units)))
         if self.friction is not None:
             return replace(self, step_size=step)
@@ -86,12 +89,12 @@ class SGNHT(FlatSampler):
         return replace(self, step_size=step, friction=measured.frictions(), thermostat_mass=mass)
 
     def init(self, position: Tree, key: Array | None = None) -> ThermostatState:
-        """The state at a position, with a random momentum (at rest without a key) and xi = A."""
+        """Return the state at a position, with a random momentum (at rest without a key) and xi = A."""
         momentum = first_momentum(key, position)
         return ThermostatState(position, momentum, self._rest(position), self.gradient.init(position))
 
     def step(self, key: Array, state: ThermostatState) -> tuple[ThermostatState, FlatInfo]:
-        """Eq. (15): momentum, position, thermostat."""
+        """Take one step of Eq. (15): momentum, position, thermostat."""
         gradient_key, noise_key = jax.random.split(key)
         x, h = state.position, leaves.spread(self.step_size, state.position)
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)
@@ -108,17 +111,17 @@ class SGNHT(FlatSampler):
         return ThermostatState(x, r, thermostat, memory), info
 
     def _mean(self, position: Tree) -> Array:
-        """A."""
+        """Return the mean friction A."""
         return leaves.mean_diagonal(leaves.one_if_none(self.friction), position)
 
     def _rest(self, position: Tree) -> Any:
-        """xi = A."""
+        """Return the thermostat at rest, xi = A."""
         mean = self._mean(position)
         filled = lambda leaf: jnp.full(leaf.shape, mean, leaf.dtype)
         return jax.tree.map(filled, position) if self.per_coordinate else mean
 
     def _heated(self, xi: Any, r: Tree, time: Tree) -> Any:
-        """xi after the time: it grows while the momentum is too hot."""
+        """Return xi after the time; it grows while the momentum is too hot."""
         excess = jax.tree.map(lambda v, s: s * (v * v - 1) / self.thermostat_mass, r, time)
         if self.per_coordinate:
             return trees.add(xi, excess)

@@ -36,12 +36,12 @@ from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
 
 @pytree
 class SGRHMC(MetricSampler):
-    """Hamiltonian dynamics with a metric and friction, on flat coordinates.
+    """Stochastic gradient Riemannian HMC: Hamiltonian dynamics with a metric and friction, on flat coordinates.
 
-    gradient: an estimator
+    gradient: any estimator
     metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
-    refresh_every: so many transitions after which the momentum is drawn anew; None: never
+    refresh_every: the number of transitions after which the momentum is drawn anew; None: never
     """
 
     gradient: GradientEstimator
@@ -51,17 +51,21 @@ class SGRHMC(MetricSampler):
     compiled: bool = static(default=True)
 
     def tuned(self, measured: Measured) -> SGRHMC:
-        """One step; friction and noise both come in through the metric, which so cancels from the heat h V / 2."""
+        """Return the sampler with one step.
+
+        Friction and noise both act through the metric, which therefore cancels from the rise of the temperature, h V /
+        2.
+        """
         by_noise = 2 * measured.share / jnp.maximum(measured.raw_noise, 1e-30)
         stable = EULER / jnp.maximum(measured.rate, measured.stretch)
         return replace(self, step_size=jnp.minimum(stable, by_noise))
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
-        """The state at a position, with a random momentum (at rest without a key)."""
+        """Return the state at a position, with a random momentum (at rest without a key)."""
         return MomentumState(position, first_momentum(key, position), self.gradient.init(position), no_count())
 
     def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
-        """Algorithm 1, the momentum first."""
+        """Take one step of Algorithm 1, the momentum first."""
         gradient_key, noise_key, probe_key, momentum_key = jax.random.split(key, 4)
         x, h = state.position, leaves.spread(self.step_size, state.position)
         draw = lambda k: trees.normal_like(k, x)

@@ -24,9 +24,9 @@ from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
 
 @pytree
 class SGRLD(MetricSampler):
-    """Langevin dynamics with a metric, on flat coordinates.
+    """Stochastic gradient Riemannian Langevin dynamics, on flat coordinates.
 
-    gradient: an estimator
+    gradient: any estimator
     metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     """
@@ -37,15 +37,15 @@ class SGRLD(MetricSampler):
     compiled: bool = static(default=True)
 
     def tuned(self, measured: Measured) -> SGRLD:
-        """One step."""
+        """Return the sampler with one step."""
         return replace(self, step_size=measured.first_order())
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
-        """The state at a position."""
+        """Return the state at a position."""
         return LangevinState(position, self.gradient.init(position))
 
     def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
-        """Eq. (14) with the right sign, and the noise of Eq. (9)."""
+        """Take one step of Eq. (14) with the right sign, and the noise of Eq. (9)."""
         gradient_key, noise_key, probe_key = jax.random.split(key, 3)
         x = state.position
         estimate, memory = self.gradient.estimate(gradient_key, x, state.memory)

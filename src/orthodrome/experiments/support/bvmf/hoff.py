@@ -4,7 +4,7 @@ The paper says, after Brubaker, Salzmann & Urtasun (2012), that the rejection st
 exponentially few proposals "when c is large in the direction of the negative eigenspectra". Here its exact acceptance
 probability for the coordinate x_1, along which c lies, is computed by quadrature at draws of the law (`beta_envelope`):
 for the laws of Fig. 4, and for the one with c_1 = 40 ten times as concentrated. The geodesic sampler has no such
-trouble: tuned by itself it has the exact moments (`special.fisher_bingham`) there too, at a similar cost of a draw.
+trouble: self-tuned it has the exact moments (`special.fisher_bingham`) there too, at a similar cost per draw.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from orthodrome.run import sample
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 
 STATES = 100
-"""Draws at which the acceptance probability is computed."""
+"""The number of draws at which the acceptance probability is computed."""
 TIMES, HARD = 10.0, 40.0
 """The law with c_1 = HARD, with A and c so many times as large."""
 FINE, POOR, HOPELESS = -2.0, -6.0, -100.0
@@ -38,7 +38,7 @@ class Rates(NamedTuple):
 
 
 def rates(c1: float, x: Reals, times: float = 1.0) -> Rates:
-    """At some draws (chain, draw, 5)."""
+    """Return the acceptance probabilities at some of the draws (chain, draw, 5)."""
     from orthodrome.random.beta_envelope import log_acceptance
 
     flat = x.reshape(-1, x.shape[-1])
@@ -52,7 +52,7 @@ def rates(c1: float, x: Reals, times: float = 1.0) -> Rates:
 
 
 def draw_hard(context: Context, gradient: Any, start: Any) -> tuple[Reals, float]:
-    """Draws of the concentrated law by the self-tuned geodesic sampler, and its gradients for a draw."""
+    """Draw from the concentrated law by the self-tuned geodesic sampler; also return its gradients per draw."""
     settings: dict[str, Any] = {"seed": context.seed, "num_chains": 4, "progress": context.progress}
     length = context.pick(quick=1_000, paper=10_000)
     draws = sample(GeodesicNUTS(gradient), start, num_warmup=500, num_draws=length, **settings)
@@ -60,7 +60,8 @@ def draw_hard(context: Context, gradient: Any, start: Any) -> tuple[Reals, float
 
 
 def collapse_claims(found: list[Rates], hard: tuple[Reals, float]) -> list[Claim]:
-    """Fine without c, poor at the paper's own laws with it, hopeless where they are more concentrated."""
+    """Return the claims on Hoff's acceptance rate: fine without c, poor at the paper's laws with c, hopeless at more
+    concentrated ones."""
     claims = []
     for one in found:
         limit = HOPELESS if one.times > 1 else POOR if one.c1 > 0 else FINE
@@ -75,7 +76,7 @@ def collapse_claims(found: list[Rates], hard: tuple[Reals, float]) -> list[Claim
 
 
 def geodesic_claim(x: Reals, gradients: float) -> Claim:
-    """The geodesic sampler has the moments of the law at which Hoff's is hopeless."""
+    """Return the claim that the geodesic sampler has the right moments where Hoff's sampler is hopeless."""
     from arviz_stats.base import array_stats
 
     matrix, vector = jnp.diag(jnp.asarray(DIAGONAL, float)) * TIMES, jnp.zeros(5).at[0].set(HARD * TIMES)

@@ -19,10 +19,11 @@ from scipy.special import ive
 from orthodrome.core.types import Reals
 
 DIAGONAL = np.array([-20.0, -10.0, 0.0, 10.0, 20.0])
+"""The diagonal of A."""
 
 
 def log_marginal(c1: float, x1: Reals, x5: Reals) -> Reals:
-    """The log density of (x1, x5) on the disc, not normalised; minus infinity outside."""
+    """Return the log density of (x1, x5) on the disc, not normalised; minus infinity outside."""
     t = 1 - x1**2 - x5**2
     inside = t > 0
     t = np.where(inside, t, 1.0)
@@ -31,7 +32,7 @@ def log_marginal(c1: float, x1: Reals, x5: Reals) -> Reals:
 
 
 def moments(c1: float, order: int = 60) -> dict[str, float]:
-    """E x1 and E x_i^2, i = 1..5, exact to many digits."""
+    """Return E x1 and E x_i^2, i = 1..5, by quadrature, exact to many digits."""
     node, weight = np.polynomial.legendre.leggauss(order)
     polar = (node + 1) * np.pi / 4  # r = sin(polar) takes the square root off the rim
     angle = np.arange(2 * order) * np.pi / order
@@ -48,7 +49,7 @@ def moments(c1: float, order: int = 60) -> dict[str, float]:
 
 
 def _middle(t: Reals, order: int = 60) -> tuple[Reals, Reals, Reals]:
-    """G(t) and the same mean of u2^2 and of u4^2 times the exponential."""
+    """Return G(t), and the same mean with u2^2 and with u4^2 as a factor."""
     node, weight = np.polynomial.legendre.leggauss(order)
     w, weight = (node + 1) / 2, weight / 2
     t = t[..., None]

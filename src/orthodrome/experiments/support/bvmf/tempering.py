@@ -21,7 +21,7 @@ from orthodrome.samplers.holders.tempering import Tempering
 
 LADDER, EXCHANGES = tuple(np.round(np.arange(1, 11) / 10, 1).tolist()), 10
 BALANCED = 3.0
-"""In standard errors of the mean sign of x5."""
+"""The largest deviation of the mean sign of x5 from zero, in standard errors."""
 TRACE_LENGTH = 200
 
 
@@ -37,7 +37,7 @@ class TemperedCase(NamedTuple):
 def draw_tempered(
     context: Context, gradient: Any, start: Any, c1: float, step_size: float, num_steps: int
 ) -> TemperedCase:
-    """Both schemes, all replicas from one mode."""
+    """Draw with both schemes, all replicas from one mode."""
     settings: dict[str, Any] = {"seed": context.seed, "num_chains": 4, "progress": context.progress}
     length = context.pick(quick=1_000, paper=40_000)
     as_printed = Tempering(GeodesicHMC(gradient, step_size, num_steps), LADDER, random_swaps=EXCHANGES)
@@ -57,7 +57,7 @@ def _trips(draws: Any) -> int:
 
 
 def balance(x: Reals) -> dict[str, float]:
-    """The mean sign of x5, its standard error, and their ratio."""
+    """Return the mean sign of x5, its standard error, and their ratio."""
     from arviz_stats.base import array_stats
 
     sign = np.sign(x[..., 4])
@@ -68,7 +68,7 @@ def balance(x: Reals) -> dict[str, float]:
 
 
 def balance_claims(case: TemperedCase) -> list[Claim]:
-    """Where there are two modes, both are visited equally often."""
+    """Return the claims that both modes, where there are two, are visited equally often."""
     claims = []
     for name, x in (("paper", case.paper), ("self-tuned", case.tuned)):
         found = balance(x) | {"round_trips": case.round_trips[name]}
@@ -79,7 +79,7 @@ def balance_claims(case: TemperedCase) -> list[Claim]:
 
 
 def figure5(cases: list[TemperedCase]) -> Any:
-    """Traces of x5 of the cold replica, by both schemes."""
+    """Return a figure of the traces of x5 of the cold replica, by both schemes."""
     drawing, axes = new_figure(2, len(cases), size=(8.0, 3.6))
     for column, case in enumerate(cases):
         for row, (x, color) in enumerate(((case.paper, BLUE), (case.tuned, ORANGE))):
@@ -94,7 +94,7 @@ def figure5(cases: list[TemperedCase]) -> Any:
 
 
 def trace_rows(cases: list[TemperedCase]) -> list[dict[str, Any]]:
-    """The numbers behind the traces."""
+    """Return the table of the traces."""
     return [
         {"c1": case.c1, "draw": i, "x5_paper": case.paper[0, i, 4], "x5_self_tuned": case.tuned[0, i, 4]}
         for case in cases

@@ -21,7 +21,7 @@ from orthodrome.models.network.model import random_starts
 from orthodrome.run import sample
 
 SOUND = 0.05
-"""An acceptance rate of the rejection steps that is no trouble."""
+"""The acceptance rate of the rejection steps above which they work well."""
 
 
 class Baseline(NamedTuple):
@@ -33,7 +33,7 @@ class Baseline(NamedTuple):
 
 
 def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
-    """Chains from the starts of the single chains."""
+    """Draw chains from the starts of the single chains."""
     chains, length = context.pick(quick=(1, 20), paper=(4, 300))
     starts = random_starts(len(edges), rank, chains, context.seed, "float32")
     settings: dict[str, Any] = {"seed": context.seed, "num_chains": chains, "progress": context.progress}
@@ -45,7 +45,7 @@ def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
 
 
 def gibbs_claims(found: Baseline, level: float, edges: Reals) -> list[Claim]:
-    """The mode, the acceptance rate and the time, given the level of the best mode."""
+    """Return the claims on the mode, the acceptance rate and the time, given the level of the best mode."""
     tail = slice(-max(1, found.lp.shape[1] // 5), None)
     ends = found.lp[:, tail].mean(axis=1)
     text = "Hoff's Gibbs sampler converges to the same mode: a chain of it ends within 25 nats of the tempered ones"

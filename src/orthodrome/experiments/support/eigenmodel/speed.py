@@ -21,10 +21,11 @@ from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 STEPS = {"frame": 0.005, "eigenvalues": 0.1, "intercept": 0.001}
 NUM_STEPS, REPEATS = 20, 5
 WANTED = {"float32": 5.0, "float64": 3.0}
+"""The factors by which the compiled trajectory must be faster."""
 
 
 def speed_claims(edges: Reals) -> list[Claim]:
-    """How many times faster, in both precisions."""
+    """Return the claims on how many times faster the compiled trajectory is, in both precisions."""
     start = random_starts(len(edges), 3, 1, 0, "float64")[0]
     plain = fastest(lambda: numpy_trajectory(edges, start))
     claims = []
@@ -36,7 +37,7 @@ def speed_claims(edges: Reals) -> list[Claim]:
 
 
 def fastest(call: Callable[[], Any]) -> float:
-    """Processor seconds, best of a few."""
+    """Return the processor seconds of a call, the best of a few."""
     seconds = []
     for _ in range(REPEATS):
         began = time.process_time()
@@ -46,7 +47,7 @@ def fastest(call: Callable[[], Any]) -> float:
 
 
 def compiled_seconds(edges: Reals, dtype: str) -> float:
-    """Our transition, compiled, one chain."""
+    """Return the processor seconds of our compiled transition, for one chain."""
     with jax.enable_x64(dtype == "float64"):
         sampler = GeodesicHMC(FullGradient(target(edges, "probit", dtype)), STEPS, NUM_STEPS)
         state = sampler.init(random_starts(len(edges), 3, 1, 0, dtype)[0])
@@ -57,7 +58,7 @@ def compiled_seconds(edges: Reals, dtype: str) -> float:
 
 
 def numpy_trajectory(edges: Reals, start: dict[str, Any]) -> tuple[Reals, Reals, float]:
-    """Algorithm 1 of the paper with the gradients of its Appendix B, written plainly."""
+    """Follow Algorithm 1 of the paper with the gradients of its Appendix B, written plainly."""
     sign = 2 * edges - 1
     u, scale, c = start["frame"], start["eigenvalues"], float(start["intercept"])
     rng = np.random.default_rng(0)
@@ -74,7 +75,7 @@ def numpy_trajectory(edges: Reals, start: dict[str, Any]) -> tuple[Reals, Reals,
 
 
 def gradients(sign: Reals, u: Reals, scale: Reals, c: float) -> tuple[Reals, Reals, float]:
-    """d log posterior, with phi / Phi from erfcx."""
+    """Return the gradients of the log posterior, with phi / Phi from erfcx."""
     z = sign * ((u * scale) @ u.T + c)
     slope = sign * np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2))
     np.fill_diagonal(slope, 0)
@@ -82,18 +83,18 @@ def gradients(sign: Reals, u: Reals, scale: Reals, c: float) -> tuple[Reals, Rea
 
 
 def half_kick(u: Reals, v: Reals, w: Reals, d: float, g: Any) -> tuple[Reals, Reals, float]:
-    """Half a kick for every part, with its own step."""
+    """Apply half a kick to every part, each with its own step."""
     v = v + STEPS["frame"] / 2 * project(u, g[0])
     return v, w + STEPS["eigenvalues"] / 2 * g[1], d + STEPS["intercept"] / 2 * g[2]
 
 
 def project(u: Reals, a: Reals) -> Reals:
-    """On the tangent space of the frames."""
+    """Project onto the tangent space of the frames."""
     return a - u @ (u.T @ a + a.T @ u) / 2
 
 
 def geodesic(u: Reals, v: Reals, t: float) -> tuple[Reals, Reals]:
-    """The closed form with two matrix exponentials."""
+    """Follow a geodesic by the closed form with two matrix exponentials."""
     p = u.shape[1]
     a, s = u.T @ v, v.T @ v
     big = expm(t * np.block([[a, -s], [np.eye(p), a]]))

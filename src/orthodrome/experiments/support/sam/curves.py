@@ -37,7 +37,15 @@ CHAIN = np.uint32(0)
 
 @dataclass
 class MethodCurve:
-    """What a method did; rows are (seconds, draws, published estimate, annealed estimate)."""
+    """The log-perplexity of one method against time.
+
+    name: of the method
+    rows: (seconds, draws, published estimate, annealed estimate) at every look
+    temperature: of the chain
+    draws_per_second: of the topics
+    shares: of the time, by what it was spent on
+    topics: the last draws that the estimates are made from
+    """
 
     name: str
     rows: list[tuple[float, int, float, float]] = field(default_factory=list)
@@ -48,16 +56,16 @@ class MethodCurve:
 
     @property
     def published(self) -> float:
-        """At the end."""
+        """The published estimate at the end of the run."""
         return self.rows[-1][2]
 
     @property
     def annealed(self) -> float:
-        """At the end."""
+        """The annealed estimate at the end of the run."""
         return self.rows[-1][3]
 
     def arrival(self, level: float) -> float:
-        """Seconds until the first look with an annealed estimate at or below the level; infinite if there is none."""
+        """Return the seconds until the first annealed estimate at or below the level; infinite if there is none."""
         return next((row[0] for row in self.rows if row[3] <= level), math.inf)
 
 
@@ -69,7 +77,7 @@ class History:
         self.stride = 1
 
     def add(self, count: int, seconds: float, topics: Reals) -> None:
-        """Keep this draw if it is its turn."""
+        """Keep this draw if its number is a multiple of the stride."""
         if count % self.stride:
             return
         self.draws.append((seconds, topics.astype(np.float32)))
@@ -77,7 +85,7 @@ class History:
             self.draws, self.stride = self.draws[1::2], 2 * self.stride
 
     def spaced(self, since: float, count: int) -> Reals:
-        """Evenly spaced draws since a time, or of all if none is that late."""
+        """Return evenly spaced draws since a time, or from all draws if none is that late."""
         late = [draw for seconds, draw in self.draws if seconds >= since] or [draw for _, draw in self.draws]
         return np.stack([late[int(i)] for i in np.linspace(len(late) - 1, 0, min(count, len(late)))][::-1])
 
@@ -85,7 +93,7 @@ class History:
 def trace_curve(
     name: str, model: SAM, train: Any, test: Any, budget: float, *, looks: int = 6, honest: int = 200
 ) -> MethodCurve:
-    """Run one method for the budget; the model can then be asked for proportions."""
+    """Run one method for the budget, and return its curve; the model can then be asked for proportions."""
     model.set_params(n_jobs=1)
     documents = model.prepare(train)
     held_out, curve, history, heat = model.documents(test), MethodCurve(name), History(), []
@@ -122,13 +130,14 @@ def compile_kernels(model: SAM, documents: DocumentVectors) -> None:
 
 
 def chosen_topics(model: SAM, history: History, since: float) -> Reals:
-    """What a method is judged by: 25 draws since the warm-up, or the last point of a variational method."""
+    """Return the topics that a method is judged by: 25 draws since the warm-up, or the last point of a variational
+    method."""
     count = 1 if model.method in VARIATIONAL else NUM_TOPICS
     return history.spaced(since, count)[-count:]
 
 
 def evaluate(model: SAM, history: History, since: float, held_out: DocumentVectors, honest: int) -> tuple[float, float]:
-    """Both estimates."""
+    """Return the published and the annealed estimate."""
     topics = chosen_topics(model, history, since)
     published = log_perplexity(model.law_, held_out, topics, NUM_THETA, seed=0)
     few, some = topics[:: max(1, len(topics) // 3)][-3:], some_rows(held_out, honest)

@@ -1,4 +1,4 @@
-"""What the two experiments on spherical topics share: the six methods, their curves, the figure, the common claims."""
+"""What the two experiments on spherical topics have in common: methods, curves, figure, and common claims."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SHORT: dict[str, Any] = {"proportion_warmup": 3, "proportion_draws": 5}
 """Proportions go on from a document's last visit, so few moves will do."""
 SAMPLERS, GMC = ("sggmc", "gsgnht"), ("gmc-apprmh", "gmc-bgibbs")
 NEAR = 100.0
-"""Nats above the lowest end, at which a method has arrived."""
+"""The distance in nats from the lowest end at which a method counts as arrived."""
 Cases = dict[str, dict[str, Any]]
 
 
 def cases(sizes: tuple[int, ...], full_steps: int) -> Cases:
-    """The six methods; the stochastic ones with several batch sizes and with all documents."""
+    """Return the six methods; the stochastic ones with several batch sizes and with all documents."""
     found: Cases = {
         f"{method}, S = {size}": {"method": method, "batch_size": size} | SHORT for method in SAMPLERS for size in sizes
     }
@@ -31,14 +31,14 @@ def cases(sizes: tuple[int, ...], full_steps: int) -> Cases:
 
 
 def published(name: str, size: int) -> Cases:
-    """The stochastic methods with the paper's settings for a data set."""
+    """Return the stochastic methods with the paper's settings for a data set."""
     return {f"{method}, published": {"method": method, "published": name, "batch_size": size} for method in SAMPLERS}
 
 
 def run_cases(
     context: Context, wanted: Cases, common: dict[str, Any], data: tuple[Any, Any], budget: float, honest: int
 ) -> tuple[dict[str, MethodCurve], dict[str, SAM]]:
-    """A curve and a model for each case; the numbers and the figure are written."""
+    """Run every case, write the numbers and the figure, and return a curve and a model for each."""
     curves, models = {}, {}
     for name, settings in wanted.items():
         models[name] = SAM(random_state=context.seed, **common, **settings)
@@ -49,7 +49,7 @@ def run_cases(
 
 
 def curve_rows(curves: dict[str, MethodCurve]) -> list[dict[str, Any]]:
-    """The numbers behind the figure."""
+    """Return the table of the curves."""
     names = ("seconds", "draws", "log_perplexity_published", "log_perplexity_annealed")
     return [
         {"method": name} | dict(zip(names, row, strict=True)) for name, curve in curves.items() for row in curve.rows
@@ -57,7 +57,8 @@ def curve_rows(curves: dict[str, MethodCurve]) -> list[dict[str, Any]]:
 
 
 def look_of(name: str) -> dict[str, Any]:
-    """Colour by method, line by batch: solid the small ones (the main one darkest), dashed all, dotted as published."""
+    """Return the style of a curve: colour by method, line by batch (solid: small, dashed: all, dotted: as
+    published)."""
     colours = {"sggmc": "C0", "gsgnht": "C3", "gmc-apprmh": "C2", "gmc-bgibbs": "C8", "vi": "0.2", "stovi": "0.55"}
     method, _, kind = name.partition(", ")
     style = {"all": "--", "published": ":"}.get(kind, "-")
@@ -73,7 +74,8 @@ def look_of(name: str) -> dict[str, Any]:
 
 
 def figure(curves: dict[str, MethodCurve]) -> Any:
-    """Both estimates against the seconds of sampling; values far above the rest are left to the table.
+    """Return a figure of both estimates against the seconds of sampling; values far above the rest are only in the
+    table.
 
     The grey line is the end of the warm-up, before which estimates are made from all draws, hot ones too.
     """
@@ -101,7 +103,8 @@ def figure(curves: dict[str, MethodCurve]) -> Any:
 
 
 def common_claims(curves: dict[str, MethodCurve], best: str) -> list[Claim]:
-    """What the paper says of both figures: who is there first, and who ends lower, by the annealed estimate."""
+    """Return the claims of the paper about both figures: which method arrives first, and which ends lower, by the
+    annealed estimate."""
     ends = {name: curve.annealed for name, curve in curves.items()}
     level = min(ends.values()) + NEAR
     seconds = {name: curve.arrival(level) for name, curve in curves.items()}

@@ -1,6 +1,6 @@
 """The order of each integrator of Table 1: how the bias of a second moment falls with the step.
 
-The orders of the words of splittings are exact (`linear_words`; the tests show that the samplers take just those
+The orders of the words of splittings are exact (`words.linear`; the tests show that the samplers take just those
 steps). SGLD on a Gaussian is x <- (1 - h) x + N(0, 2 h), SGHMC an Euler step of the momentum and then one of the
 position; their slopes come from the same algebra. The two thermostats are taken at a fixed thermostat. GMC and CHMC
 (which is GMC on a `LevelSet`) are exact with their Metropolis test: their order is that of the energy error of a
@@ -34,30 +34,30 @@ STEPS = np.array([0.4, 0.2, 0.1, 0.05])
 
 
 def order(name: str) -> float:
-    """The slope of the bias in log h over the smallest steps."""
+    """Return the slope of the bias in log h over the smallest steps."""
     bias = np.array([abs(BIASES[name](h)) for h in STEPS])
     return round(float(np.polyfit(np.log(STEPS[-3:]), np.log(bias[-3:]), 1)[0]), 3)
 
 
 def _largest(m: Any, q: Any) -> float:
-    """The largest bias of E x^2, E x v and E v^2."""
+    """Return the largest bias of E x^2, E x v and E v^2."""
     return float(np.max(np.abs(stationary(m, q) - np.eye(2))))
 
 
 def _langevin(h: float) -> float:
-    """x <- (1 - h) x + N(0, 2 h)."""
+    """Return the bias of x <- (1 - h) x + N(0, 2 h)."""
     return 2 * h / (1 - (1 - h) ** 2) - 1
 
 
 def _euler(h: float, inverse: float = 1.0) -> float:
-    """r <- r - h S x - h S^2 r + N(0, 2 h S^2), then x <- x + h S r, with S^2 = G^-1."""
+    """Return the bias of r <- r - h S x - h S^2 r + N(0, 2 h S^2), then x <- x + h S r, with S^2 = G^-1."""
     s = np.sqrt(inverse)
     kick, move = np.array([[1.0, 0.0], [-h * s, 1 - h * inverse]]), np.array([[1.0, h * s], [0.0, 1.0]])
     return _largest(move @ kick, move @ np.diag([0.0, 2 * h * inverse]) @ move.T)
 
 
 def grid_law(mean: Any, variance: Any, grid: Any) -> Any:
-    """The stationary law of x -> N(mean(x), variance(x)) on a grid."""
+    """Return the stationary law of x -> N(mean(x), variance(x)) on a grid."""
     kernel = np.exp(-0.5 * (grid[None] - mean[:, None]) ** 2 / variance[:, None])
     kernel /= kernel.sum(axis=1, keepdims=True)
     equations = np.vstack([kernel.T - np.eye(len(grid)), np.ones(len(grid))])
@@ -65,7 +65,7 @@ def grid_law(mean: Any, variance: Any, grid: Any) -> Any:
 
 
 def _metric_langevin(name: str) -> Callable[[float], float]:
-    """The bias of E x^2 of a standard Gaussian, of the drift and the diffusion that the sampler has."""
+    """Return the bias of E x^2 on a standard Gaussian, with the drift and the diffusion of the sampler."""
 
     def bias(h: float) -> float:
         grid = np.linspace(-6, 6, 481)
@@ -103,7 +103,7 @@ MOVES = {"RMLD": _moves_of_rmld, "SGRLD": _moves_of_sgrld}
 
 
 def _metric_energy(h: float) -> float:
-    """The energy error of a trajectory of RMHMC of length 0.8, as the sampler runs it."""
+    """Return the energy error of a trajectory of RMHMC of length 0.8, as the sampler runs it."""
     with jax.enable_x64(True):
         gradient = FullGradient(Target(Euclidean(), lambda y: -0.5 * jnp.sum(y**2)))
         dynamics = replace(system(RiemannianHMC(gradient, LocalMetric(bent), h)), tolerance=jnp.asarray(1e-12))
@@ -115,7 +115,7 @@ def _metric_energy(h: float) -> float:
 
 
 def _energy(name: str) -> Callable[[float], float]:
-    """The energy error of a trajectory of length 0.8, as the sampler runs it."""
+    """Return the energy error of a trajectory of length 0.8, as the sampler runs it."""
 
     def error(h: float) -> float:
         with jax.enable_x64(True):

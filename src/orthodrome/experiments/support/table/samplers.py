@@ -28,32 +28,32 @@ from orthodrome.targets import Posterior
 
 
 def logprior(x: Array) -> Array:
-    """None to speak of."""
+    """Return the log prior, which is constant."""
     return -0.5 * jnp.sum(x**2)
 
 
 def loglikelihood(x: Array, row: Array) -> Array:
-    """A Gaussian, or a von Mises-Fisher law where x is a unit vector."""
+    """Return the log likelihood: Gaussian, or von Mises-Fisher where x is a unit vector."""
     return jnp.sum(x * row)
 
 
 def circle_equation(x: Array) -> Array:
-    """Zero on the unit circle."""
+    """Return a number that is zero on the unit circle."""
     return jnp.sum(x**2) - 1
 
 
 def posterior(manifold: Manifold) -> Posterior:
-    """Eight rows on a space of two coordinates."""
+    """Return a posterior of eight rows on a space of two coordinates."""
     return Posterior(manifold, logprior, loglikelihood, jnp.asarray(np.eye(2)[[0, 1] * 4], jnp.float32))
 
 
 def bent(x: Array) -> Array:
-    """G = 1 + x^2, element by element."""
+    """Return the metric G = 1 + x^2, element by element."""
     return 1 + x**2
 
 
 def unbent(x: Array) -> Array:
-    """G^-1."""
+    """Return the inverse metric G^-1."""
     return 1 / (1 + x**2)
 
 
@@ -73,10 +73,10 @@ SAMPLERS: dict[str, tuple[Callable[[Any], Any], Manifold]] = {
 
 
 def system(sampler: RiemannianHMC) -> System:
-    """The dynamics of RMHMC."""
+    """Return the dynamics of RMHMC."""
     return System(sampler.gradient, sampler.metric, jnp.asarray(1e-6), lambda x: x, sampler.max_iterations)
 
 
 def point(manifold: Manifold) -> Array:
-    """A point of each of the spaces here."""
+    """Return a point of a space."""
     return jnp.asarray([0.6, 0.8])

@@ -1,4 +1,4 @@
-"""Words of splittings on the circle, exactly: what law of the position does a word keep?
+"""Words of splittings on the circle, exactly: the stationary law of the position under a word.
 
 A phase point is an angle and a velocity. With log density kappa cos(angle) every letter acts on a density over the two
 by a shift (A along the angle, K and O along the velocity: products in Fourier space), a Gaussian convolution (O, U) or
@@ -6,7 +6,7 @@ a stretch of the velocity (B, U: band-limited interpolation). On a grid that is 
 and a word is applied until its density no longer changes.
 
 The circle is the one-dimensional sphere, x = (cos, sin), and A is its geodesic flow; so the mean of the position x_0 =
-cos(angle) under the law that is kept has a bias that is known without any Monte Carlo error.
+cos(angle) under the stationary law has a bias that is known without any Monte Carlo error.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Letter = Callable[[Density], Density]
 
 
 def exact_mean(kappa: float) -> float:
-    """E cos(angle) of the von Mises law."""
+    """Return E cos(angle) of the von Mises law."""
     return float(i1e(kappa) / i0e(kappa))
 
 
 def kept_mean(order: str, h: float, friction: float = 1.0, kappa: float = 3.0) -> float:
-    """E cos(angle) of the law that a word keeps."""
+    """Return E cos(angle) of the stationary law of a word."""
     grid = Grid(kappa)
     letters = [grid.letter(name, h / order.count(name), friction) for name in order]
     p = np.exp(kappa * np.cos(grid.angle)[:, None] - grid.speed[None] ** 2 / 2)
@@ -41,7 +41,7 @@ def kept_mean(order: str, h: float, friction: float = 1.0, kappa: float = 3.0) -
 
 
 def _settled(letters: list[Letter], p: Density, most: int, small: float) -> Density:
-    """The density after as many words as it takes until it no longer changes."""
+    """Return the density after repeating the word until it no longer changes."""
     for _ in range(most):
         old = p
         for letter in letters:
@@ -52,7 +52,7 @@ def _settled(letters: list[Letter], p: Density, most: int, small: float) -> Dens
 
 
 class Grid:
-    """Angles and velocities, and the letters on densities over them."""
+    """A grid of angles and velocities, and the action of the letters on densities over it."""
 
     def __init__(self, kappa: float) -> None:
         self.angle = 2 * np.pi * np.arange(ANGLES) / ANGLES
@@ -61,7 +61,7 @@ class Grid:
         self.force = -kappa * np.sin(self.angle)
 
     def letter(self, name: str, t: float, c: float) -> Letter:
-        """What a letter does in the time t, with the friction c."""
+        """Return the action of a letter for the time t, with the friction c."""
         if name == "A":
             waves = np.fft.rfftfreq(ANGLES, 1 / ANGLES)
             factor = np.exp(-1j * waves[:, None] * t * self.speed[None])
@@ -73,13 +73,13 @@ class Grid:
         return (lambda p: noise(stretch(p))) if name == "U" else stretch
 
     def _push(self, shift: Density, variance: float) -> Letter:
-        """The velocity plus a shift of each angle's own and N(0, variance)."""
+        """Return the action that adds a shift, which depends on the angle, and N(0, variance) to the velocity."""
         waves = 2 * np.pi * np.fft.rfftfreq(SPEEDS, self.width)
         factor = np.exp(-1j * waves[None] * shift[:, None] - variance * waves[None] ** 2 / 2)
         return lambda p: np.fft.irfft(np.fft.rfft(p, axis=1) * factor, SPEEDS, axis=1)
 
     def _stretch(self, by: float) -> Letter:
-        """The velocity times `by`."""
+        """Return the action that multiplies the velocity by `by`."""
         apart = (self.speed[:, None] / by - self.speed[None]) / self.width
         inside = np.abs(self.speed[:, None] / by) <= FASTEST
         matrix = (np.sinc(apart) * inside / by).T

@@ -14,7 +14,7 @@ from orthodrome.core.types import Reals
 
 
 def word(order: str, h: float, friction: float = 1.0, k: float = 1.0) -> tuple[Reals, Reals]:
-    """M and Q of a word over A, B, O, K and U; each letter gets its share of the step."""
+    """Return M and Q of a word over A, B, O, K and U; each letter gets its share of the step."""
     m, q = np.eye(2), np.zeros((2, 2))
     for name in order:
         a, b = _letter(name, h / order.count(name), friction, k)
@@ -35,12 +35,12 @@ def _letter(name: str, t: float, c: float, k: float) -> tuple[Reals, Reals]:
 
 
 def stationary(m: Reals, q: Reals) -> Reals:
-    """The covariance in equilibrium."""
+    """Return the stationary covariance S."""
     return np.asarray(solve_discrete_lyapunov(m, q))
 
 
 def mean_of_average(m: Reals, q: Reals, start: Reals, length: int) -> float:
-    """E of the average of x^2 over `length` steps from a fixed (x, v).
+    """Return the expectation of the average of x^2 over `length` steps from a fixed (x, v).
 
     The deviation of E z z' from S is M^t (z z' - S) M'^t: a linear map of three numbers, its powers in closed form.
     """
@@ -59,7 +59,8 @@ def mean_of_average(m: Reals, q: Reals, start: Reals, length: int) -> float:
 
 
 def variance_of_average(m: Reals, q: Reals, length: int) -> float:
-    """Var of the average of x^2 over `length` steps in equilibrium: Cov(x_s^2, x_t^2) = 2 Cov(x_s, x_t)^2."""
+    """Return the variance of the average of x^2 over `length` steps in equilibrium: Cov(x_s^2, x_t^2) = 2 Cov(x_s,
+    x_t)^2."""
     s = stationary(m, q)
     values, vectors = np.linalg.eig(m)
     weights = np.linalg.solve(vectors, s[:, 0].astype(complex)) * vectors[0]
