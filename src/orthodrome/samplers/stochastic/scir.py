@@ -134,10 +134,10 @@ class SCIR(DiffusionSampler):
 
         In equilibrium the means of both are twice the sum of the shapes, with exact ones.
         """
-        plain = lambda weights: jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), weights)
-        old, new = plain(before), plain(after)
-        lost = lambda h, x: -jnp.expm1(-h * self._parameters(x)[0])
-        moved = jax.tree.map(lambda x, y, h: FEW + jnp.sum((y - x) ** 2 / lost(h, x)), old, new, steps)
+        old = jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), before)
+        new = jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), after)
+        lost = jax.tree.map(lambda h, x: -jnp.expm1(-h * self._parameters(x)[0]), steps, old)
+        moved = jax.tree.map(lambda x, y, part: FEW + jnp.sum((y - x) ** 2 / part), old, new, lost)
         expected = jax.tree.map(lambda x, y: FEW + jnp.sum(x + y), old, new)
         return shared.temperature_of(moved, expected, like)
 
