@@ -25,7 +25,6 @@ else, depends on the sum (Warren & Yor 1998).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -135,10 +134,10 @@ class SCIR(DiffusionSampler):
 
         In equilibrium the means of both are twice the sum of the shapes, with exact ones.
         """
-        plain: Callable[[Tree], Tree] = lambda logs: jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), logs)
-        lost: Callable[[Array, Array], Array] = lambda h, x: -jnp.expm1(-h * self._parameters(x)[0])
-        old, new = plain(before), plain(after)
-        moved = jax.tree.map(lambda x, y, h: FEW + jnp.sum((y - x) ** 2 / lost(h, x)), old, new, steps)
+        old = jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), before)
+        new = jax.tree.map(lambda w: jnp.exp(w - self._log_unit(w)), after)
+        lost = jax.tree.map(lambda h, x: -jnp.expm1(-h * self._parameters(x)[0]), steps, old)
+        moved = jax.tree.map(lambda x, y, part: FEW + jnp.sum((y - x) ** 2 / part), old, new, lost)
         expected = jax.tree.map(lambda x, y: FEW + jnp.sum(x + y), old, new)
         return shared.temperature_of(moved, expected, like)
 
