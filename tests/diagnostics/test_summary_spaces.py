@@ -92,12 +92,22 @@ def test_labels_of_players_in_a_fit():
     assert "[Anna]" in text and "[Clara]" in text and "[0]" not in text
 
 
+class Quiet(Meter):
+    """A meter that counts and shows nothing."""
+
+    def say(self, text: str) -> None:
+        pass
+
+    def show(self) -> None:
+        pass
+
+
 class Info(NamedTuple):
     diverging: np.ndarray
 
 
 def test_divergences_of_the_warm_up_are_not_the_draws():
-    meter = Meter()
+    meter = Quiet()
     meter.begin("warmup", 10, 0)
     meter.update(10, Info(np.ones((2, 10), bool)))
     assert "20 divergences" in meter.text()

@@ -130,7 +130,7 @@ def test_bad_data(law: str, data: Any, words: str) -> None:
         ({"scale": 0.0}, "scale is 0.0; it must be above 0"),
         ({"dtype": "float16"}, "float32, float64"),
         ({"law": "mixture", "components": 26}, r"components is 26; .* to 25 \(rows\)"),
-        ({"law": "mixture", "components": 1}, "one is 'von-mises-fisher'"),
+        ({"law": "mixture", "components": 1}, "one is a law of its own"),
     ],
 )
 def test_bad_settings(settings: dict[str, Any], words: str) -> None:
