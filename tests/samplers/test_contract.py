@@ -7,7 +7,9 @@ Each sampler is compiled once for all of these tests, in float64, where a flippe
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -21,9 +23,10 @@ import pytest
 import orthodrome
 from orthodrome.doors import check_sampler
 from orthodrome.gradients import FullGradient, NoisyGradient
-from orthodrome.samplers.contract import Sampler
+from orthodrome.samplers.contract import PythonSampler, Sampler
 from support.classes import classes_with
 from support.registry import SAMPLERS, STARTS, Case
+from support.registry.python_samplers import PYTHON_SAMPLERS
 
 COUNT = 3
 LONG_TO_COMPILE = ("Adapted", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering")
@@ -231,6 +234,22 @@ def test_the_doors_let_it_in(seen: Seen) -> None:
 def test_every_class_with_a_step_is_registered() -> None:
     """Whatever has `init` and `step` the run loop can drive."""
     assert classes_with("init", "step") == {case.kind.__name__ for case in SAMPLERS.values()}
+
+
+def test_every_sampler_that_python_steps_is_registered() -> None:
+    """Concrete classes of the package; those of the tests are their own business."""
+    for module in pkgutil.walk_packages(orthodrome.models.__path__, "orthodrome.models."):
+        importlib.import_module(module.name)
+    kinds, found = [PythonSampler], set()
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if not inspect.isabstract(kind) and kind.__module__.startswith("orthodrome."):
+            found.add(kind.__name__)
+    assert found == set(PYTHON_SAMPLERS)
+    for place in PYTHON_SAMPLERS.values():
+        path, test = place.split("::")
+        assert f"def {test}(" in (Path(__file__).parents[1] / path).read_text()
 
 
 def test_every_public_sampler_is_registered() -> None:

@@ -62,7 +62,7 @@ class TopicProblem:
     watch: Watch | None = None
 
 
-class TopicSampler(PythonSampler):
+class TopicSampler(PythonSampler, abc.ABC):
     """A sampler of the topics of a `TopicProblem`."""
 
     given: TopicProblem

@@ -1,0 +1,12 @@
+"""The samplers that Python steps, and the test of the law of each: they have no step to trace, map or differentiate."""
+
+from __future__ import annotations
+
+PYTHON_SAMPLERS = {
+    "StochasticTopics": "models/sam/test_model.py::test_thermostat_is_of_second_order",
+    "ExactTopics": "models/sam/test_model.py::test_block_gibbs_stays_in_the_joint_law",
+    "VariationalTopics": "models/sam/test_model.py::test_every_method_finds_them",
+    "AllocationGibbs": "models/lda/test_samplers.py::test_gibbs_draws_from_the_enumerated_posterior",
+    "StochasticAllocation": "models/lda/test_samplers.py::test_weights_have_the_mean_of_their_conditional_law",
+}
+"""Name of the class -> file::name of the test, below `tests`."""
