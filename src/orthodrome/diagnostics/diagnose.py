@@ -1,7 +1,8 @@
 """`diagnose`: is the run sound, and if not, what is wrong and what to do.
 
 R-hat and ESS (Vehtari et al. 2021) of every coordinate and, on spheres and frames, of the invariants x x';
-divergences; the energy fraction E-BFMI (Betancourt 2016); the largest distance from the manifold.
+divergences; the energy fraction E-BFMI (Betancourt 2016); the largest distance from the manifold; whether the chains
+moved at all, and how many of their moves were accepted (`movement`). Where chains disagree, `agreement` asks why.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.diagnostics import convergence
+from orthodrome.diagnostics.agreement import disagreement
+from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.manifolds import manifold_named
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Diagnosis", "Summary", "diagnose", "summary"]
 
-RHAT, ESS_PER_CHAIN, BFMI = 1.01, 100, 0.3
+ESS_PER_CHAIN, BFMI = 100, 0.3
 DISTANCE = {"float32": 1e-4, "float64": 1e-8}
 COLUMNS = "rhat", "ess_bulk", "ess_tail", "mcse", "rhat_invariant", "ess_invariant"
 
@@ -69,7 +72,9 @@ def diagnose(tree: xarray.DataTree) -> Diagnosis:
     distance = float(stats["distance"].max()) if "distance" in stats else float("nan")
     chains, num_draws = next(iter(arrays.values())).shape[:2]
     problems = [
-        *(text for name, row in variables.items() for text in _variable_problems(name, row, chains)),
+        *movement_problems(arrays, kinds),
+        *acceptance_problems(stats, float(tree.attrs.get("target_acceptance", "nan"))),
+        *(text for name, row in variables.items() for text in _variable_problems(name, arrays[name], row, chains)),
         *_run_problems(divergences, chains * num_draws, bfmi, distance, stats),
     ]
     return Diagnosis(tuple(problems), variables, divergences, bfmi, distance)
@@ -92,16 +97,10 @@ def _variable(values: np.ndarray, kind: str) -> dict[str, float]:
     return row
 
 
-def _variable_problems(name: str, row: dict[str, float], chains: int) -> list[str]:
-    if row["rhat"] > RHAT and row.get("rhat_invariant", np.inf) <= RHAT:
-        return [
-            f"{name}: the chains disagree (R-hat {row['rhat']:.2f}) but x x' agrees ({row['rhat_invariant']:.3f}): "
-            "they sit in mirror images; if the sign is arbitrary read x x', else use Tempering to cross over."
-        ]
-    if row["rhat"] > RHAT:
-        return [
-            f"{name}: the chains disagree (R-hat {row['rhat']:.2f}, above {RHAT}): draw longer, or start elsewhere."
-        ]
+def _variable_problems(name: str, values: np.ndarray, row: dict[str, float], chains: int) -> list[str]:
+    text = disagreement(name, values, row)
+    if text is not None:
+        return [text]
     if min(row["ess_bulk"], row["ess_tail"]) < ESS_PER_CHAIN * chains:
         fewest = min(row["ess_bulk"], row["ess_tail"])
         return [f"{name}: only {fewest:.0f} effective draws (wanted: {ESS_PER_CHAIN} per chain): draw longer."]

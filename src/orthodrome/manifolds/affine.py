@@ -27,6 +27,7 @@ _UNSET = object()
 class Affine(Manifold):
     """`Affine(matrix, offset)`: vectors x with matrix x = offset; densities with respect to its Lebesgue measure."""
 
+    pins = True
     basis: Array
     origin: Array
 

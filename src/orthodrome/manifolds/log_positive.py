@@ -16,6 +16,7 @@ from orthodrome.manifolds.euclidean import Euclidean
 class LogPositive(Euclidean):
     """Arrays of numbers > 0 (or their logs); densities with respect to Lebesgue measure dp."""
 
+    pins = True
     carry_logs: bool = static(default=False)
 
     def to_user(self, x: Array) -> Array:

@@ -28,6 +28,7 @@ from orthodrome.manifolds.weights import Weights
 class LogRatioSimplex(Weights):
     """Weights p > 0 (or their logs) along the last axis with sum 1; densities with respect to dp_1 ... dp_{d-1}."""
 
+    pins = True
     carry_logs: bool = static(default=False)
 
     def dimension(self, x: Array) -> int:

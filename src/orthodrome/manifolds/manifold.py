@@ -44,6 +44,8 @@ class Manifold(abc.ABC):
     """How many trailing axes of an array make one point, in the user's coordinates."""
     mirrored: ClassVar[bool] = False
     """With x also -x is on the space, so that the sign of a parameter may be arbitrary."""
+    pins: ClassVar[bool] = False
+    """Some of its numbers may be the same in all draws: a constraint fixes them, or they underflow to 0."""
     advice: ClassVar[str] = ""
     """What to do where the density of a start is not finite."""
 

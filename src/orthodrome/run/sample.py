@@ -226,4 +226,4 @@ def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
         "sampling_time": conductor.seconds.get("draws", 0.0),
         "ended": reason,
         "interrupted": int(reason == "interrupted"),
-    }
+    } | ({} if (aim := sampler.target_acceptance) is None else {"target_acceptance": float(aim)})
