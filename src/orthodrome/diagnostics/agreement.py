@@ -1,8 +1,8 @@
 """Why do chains disagree? Signs, labels, or another reason that only a longer run can mend.
 
-    mirror images    turning the signs of whole chains (of each column of a frame) makes them agree
-    signs            x x' agrees although no such turning does: chains change their sign, but seldom
-    labels           the sorted numbers along the first axis of a variable agree: the same components in another order
+mirror images    turning the signs of whole chains (of each column of a frame) makes them agree
+signs            x x' agrees although no such turning does: chains change their sign, but seldom
+labels           the sorted numbers along the first axis of a variable agree: the same components in another order
 """
 
 from __future__ import annotations

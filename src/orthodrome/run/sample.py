@@ -89,6 +89,8 @@ def sample(
     plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
     with new_progress(progress) as bar, Interruption() as interruption, contextlib.ExitStack() as locks:
         mesh = spread_chains(sampler, num_chains, mesh, bar)
+        if sampler.compiled:
+            bar.compiling()
         setup = set_up(sampler, start, plan, mesh)
         shapes = {name: leaf.shape[1:] for name, leaf in draws.named_leaves(setup.positions).items()}
         draws.check_labels(shapes, dims, coords)
