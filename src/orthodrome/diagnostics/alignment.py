@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from orthodrome.diagnostics.given import check_draws
 from orthodrome.errors import BadInput
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def align(
     sort_by: a variable with one number for each component, by which the reference falls; None: its own order
     permute: False: only the signs are arbitrary
     """
+    check_draws(draws)
     posterior = draws["posterior"].dataset
     _check(posterior, axis, by, signs, sort_by)
     arrays = {

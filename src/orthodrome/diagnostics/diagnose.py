@@ -15,6 +15,7 @@ import numpy as np
 
 from orthodrome.diagnostics import convergence
 from orthodrome.diagnostics.agreement import disagreement
+from orthodrome.diagnostics.given import check_draws
 from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.manifolds import manifold_named
@@ -64,6 +65,7 @@ class Diagnosis:
 
 def diagnose(tree: xarray.DataTree) -> Diagnosis:
     """Look at a run."""
+    check_draws(tree)
     kinds, posterior, stats = json.loads(tree.attrs.get("manifolds", "{}")), tree["posterior"], tree["sample_stats"]
     arrays = {str(n): np.asarray(v.transpose("chain", "draw", ...)) for n, v in posterior.data_vars.items()}
     variables = {name: _variable(values, kinds.get(name, "")) for name, values in arrays.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from orthodrome.errors import BadInput
+from orthodrome.doors import check_choice, check_numbers
 from orthodrome.run.sample import sample
 
 if TYPE_CHECKING:
@@ -42,8 +42,12 @@ class SampledModel(BaseEstimator):
 
     def in_precision(self) -> Any:
         """The context in which the model's numbers have its dtype."""
-        check_choice("dtype", self.dtype, DTYPES)
         return jax.enable_x64(self.dtype == "float64" or jnp.result_type(float) == jnp.float64)
+
+    def check_run(self) -> None:
+        """Refuse settings of the run that cannot be right, before anything is computed."""
+        check_numbers(self.num_chains, self.num_warmup, self.num_draws, 1, self.random_state, "random_state")
+        check_choice("dtype", self.dtype, DTYPES)
 
     def drawn(self, sampler: Any, start: Any, dims: Any = None, coords: Any = None) -> xarray.DataTree:
         """A run with the model's settings."""
@@ -65,12 +69,6 @@ class SampledModel(BaseEstimator):
 
         check_is_fitted(self)
         return summary(self.draws_)
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is not one of some."""
-    if value not in choices:
-        raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
 
 
 def thinned(rows: Any) -> Any:

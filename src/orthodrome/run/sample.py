@@ -83,6 +83,9 @@ def sample(
     doors.check_interval(checkpoint_every)
     doors.check_path("checkpoint", checkpoint)
     doors.check_path("store", store)
+    doors.check_is("mesh", mesh, Mesh, "a jax.sharding.Mesh")
+    doors.check_is("stop_when", stop_when, Stop, "a Stop(ess=..., rhat=...)")
+    doors.check_is("about", about, Mapping, "a dict of plain numbers and texts")
     if log_likelihood:
         check_pointwise(doors.density_of(sampler))
     numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -314,6 +315,8 @@ def read_draws(path: str | Path) -> xarray.DataTree:
     path: a `store` that was given to `sample`, or a `checkpoint` folder with its draws inside
     returns: the draws as `sample` returned them, read from the disk when asked
     """
+    if not isinstance(path, str | os.PathLike):
+        raise CheckpointError(f"the path is {path!r:.60}; it must be a text or a Path")
     folder = Path(path)
     inside = folder / "draws.zarr"
     store = inside if inside.is_dir() else folder

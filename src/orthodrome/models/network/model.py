@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from orthodrome import doors
 from orthodrome.core.types import Reals
 from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, check_choice, thinned
+from orthodrome.models.base import SampledModel, thinned
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
@@ -75,9 +76,14 @@ class NetworkEigenmodel(SampledModel):
 
     def fit(self, edges: Any, y: Any = None, *, missing: Any = (), nodes: Any = None) -> NetworkEigenmodel:
         """Draw from the posterior given a network (see `read_network`); `missing` pairs are left out."""
+        self.check_run()
+        doors.check_whole("rank", self.rank, 1)
+        doors.check_whole("num_steps", self.num_steps, 1)
+        if self.tempering is not None:
+            doors.check_whole("tempering", self.tempering, 2)
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
-        check_choice("link", self.link, tuple(LINKS))
-        check_choice("method", self.method, METHODS)
+        doors.check_choice("link", self.link, tuple(LINKS))
+        doors.check_choice("method", self.method, METHODS)
         if self.method == "gibbs" and (self.link != "probit" or self.tempering is not None):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         if not 1 <= self.rank <= len(self.nodes_):
