@@ -40,3 +40,7 @@ class Diverged(OrthodromeError):
 
 class OrthodromeWarning(UserWarning):
     """Sound to go on, but the user should know."""
+
+
+class NotConverged(OrthodromeWarning):
+    """A run ended, but its draws are not (yet) those of its law."""

@@ -61,7 +61,14 @@ class SampledModel(BaseEstimator):
             progress=self.progress,
             dims=dims,
             coords=coords,
+            check=False,  # the model looks at its draws when signs and labels are aligned
         )
+
+    def warn_not_converged(self) -> None:
+        """Warn, in one line, if the draws of a fit did not converge."""
+        from orthodrome.diagnostics.verdict import warn_not_converged
+
+        warn_not_converged(self.draws_, stacklevel=3)
 
     def summary(self) -> Summary:
         """What the draws say."""

@@ -62,6 +62,7 @@ def sample(
     coords: draws.Coords = None,
     log_likelihood: bool = False,
     about: Mapping[str, Any] | None = None,
+    check: bool = True,
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
@@ -77,6 +78,7 @@ def sample(
     dims, coords: names for the axes of the parameters, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
+    check: warn (`NotConverged`) at the end of a run of 100 draws or more whose chains disagree, never moved or diverged
     """
     doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
@@ -103,6 +105,10 @@ def sample(
         saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held, about)
         conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, seconds={})
         tree = carry_out(conductor)
+    if check and not tree.attrs["interrupted"]:
+        from orthodrome.diagnostics.verdict import warn_not_converged
+
+        warn_not_converged(tree)
     return add_groups(tree, sampler, log_likelihood)
 
 

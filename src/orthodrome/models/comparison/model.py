@@ -92,6 +92,7 @@ class PairedComparison(SampledModel):
         self.draws_ = with_weights(tree, law)
         strength = np.asarray(self.draws_["posterior"]["strength"], float)
         self.mean_, self.sd_ = strength.mean((0, 1)), strength.std((0, 1))
+        self.warn_not_converged()
         return self
 
     def predict_proba(self, team: Any, other: Any) -> float:

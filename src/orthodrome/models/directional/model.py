@@ -115,6 +115,7 @@ class Directional(SampledModel):
         self.x_ = x
         self.estimate_ = estimates(self.draws_)
         self._warn_scale()
+        self.warn_not_converged()
         return self
 
     def score_samples(self, X: Any) -> Reals:

@@ -25,6 +25,7 @@ from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
+from orthodrome.models.network.starts import spectral_starts
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.holders.tempering import Tempering
 
@@ -88,11 +89,12 @@ class NetworkEigenmodel(SampledModel):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         if not 1 <= self.rank <= len(self.nodes_):
             raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
-        starts = random_starts(len(self.nodes_), self.rank, self.num_chains, self.random_state, self.dtype)
+        starts = spectral_starts(self.edges_, self.rank, self.link, self.num_chains, self.random_state, self.dtype)
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
         with self.in_precision():
             self.draws_ = aligned(self.drawn(self._sampler(), starts, dims, coords))
         self._summarise()
+        self.warn_not_converged()
         return self
 
     def _sampler(self) -> Any:

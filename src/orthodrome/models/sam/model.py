@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from orthodrome.diagnostics.verdict import warn_not_converged
 from orthodrome.errors import BadInput, OrthodromeError, OrthodromeWarning, Unsupported
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
@@ -170,9 +171,12 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 dims=DIMS,
                 coords=self._labels(vocabulary),
                 about=about | {"seed": self.seed_},
+                check=False,  # looked at below, when the topics of all chains have one numbering
             )
         self.seconds_ = dict(seconds)
-        return self.take(with_one_numbering(tree), documents)
+        tree = with_one_numbering(tree)
+        warn_not_converged(tree)
+        return self.take(tree, documents)
 
     @classmethod
     def resume(
