@@ -11,7 +11,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from orthodrome.errors import OrthodromeWarning
+from orthodrome.errors import NotConverged, OrthodromeWarning
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -21,6 +21,8 @@ jax.config.update("jax_debug_key_reuse", True)
 def pytest_configure(config: pytest.Config) -> None:
     name = f"{OrthodromeWarning.__module__}.{OrthodromeWarning.__qualname__}"
     config.addinivalue_line("filterwarnings", f"error::{name}")
+    # Runs of tests are short on purpose, and judged by exact laws; the tests of the warning itself expect it.
+    config.addinivalue_line("filterwarnings", f"ignore::{NotConverged.__module__}.{NotConverged.__qualname__}")
 
 
 GROUPS = {

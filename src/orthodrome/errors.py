@@ -46,3 +46,7 @@ class Diverged(OrthodromeError):
 
 class OrthodromeWarning(UserWarning):
     """A warning that the run is valid but that the user should know something about it."""
+
+
+class NotConverged(OrthodromeWarning):
+    """A run ended, but its draws are not (yet) those of its law."""

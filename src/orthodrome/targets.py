@@ -5,21 +5,26 @@ see the density with respect to the surface measure of the embedding (Byrne & Gi
 
     log pi_H(x) = logdensity(to_user(x)) + log_measure(x).
 
+A law is also an estimator of its own gradient, the exact one (`gradients.estimator`): wherever a sampler wants an
+estimator, `GeodesicNUTS(target)` is `GeodesicNUTS(FullGradient(target))`.
+
 Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated
 run finds its compiled program again.
 """
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Noise, Tree
 from orthodrome.manifolds.manifold import Manifold
 
 
@@ -46,6 +51,7 @@ class LawOfData(ManifoldLaw, Protocol):
         ...
 
 
+@runtime_checkable
 class EmbeddedLaw(ManifoldLaw, Protocol):
     """A distribution whose log density can be computed."""
 
@@ -54,8 +60,52 @@ class EmbeddedLaw(ManifoldLaw, Protocol):
         ...
 
 
+class Estimate(NamedTuple):
+    """An estimate of the log density and its gradient at one position.
+
+    logdensity: (an estimate of) log pi_H(x)
+    gradient: its ambient gradient, not projected
+    noise: V(x), the covariance of the gradient's error, or None if the gradient is exact
+    statistics: anything else a sampler may use (SCIR: unbiased counts), or None
+    """
+
+    logdensity: Array
+    gradient: Tree
+    noise: Noise = None
+    statistics: Any = None
+
+
+# The inner jit keeps the trace: warm-up, draws and doors that meet the same shapes share it.
+@keeps_programs
+@jax.jit
+def value_and_gradient(law: EmbeddedLaw, x: Tree) -> tuple[Array, Tree]:
+    """Return log pi_H(x) and its ambient gradient, by automatic differentiation."""
+    return jax.value_and_grad(law.embedded_logdensity)(x)
+
+
+class ExactLaw(abc.ABC):
+    """A law that estimates its own gradient, exactly: no key, no memory, no noise."""
+
+    @abc.abstractmethod
+    def embedded_logdensity(self, x: Tree) -> Array:
+        """log pi_H(x), with respect to the surface measure."""
+
+    @property
+    def target(self) -> Self:
+        """The law itself."""
+        return self
+
+    def init(self, x: Tree) -> None:
+        """Return None: the exact gradient has no memory."""
+        return
+
+    def estimate(self, key: Array | None, x: Tree, memory: None = None) -> tuple[Estimate, None]:
+        """Return the exact log density and gradient."""
+        return Estimate(*value_and_gradient(self, x)), None
+
+
 @pytree
-class Target:
+class Target(ExactLaw):
     """A distribution on a manifold, given by its log density.
 
     manifold: the space of the parameters; a `Product` if they are a tree
@@ -77,7 +127,7 @@ class Target:
 
 
 @pytree
-class Posterior:
+class Posterior(ExactLaw):
     """A posterior distribution: a prior times the likelihood of independent data.
 
     manifold: the space of the parameters; a `Product` if they are a tree

@@ -1,14 +1,12 @@
 """`summary` on spaces where a mean of numbers is not the mean: rotations of both orientations, axes; and labels."""
 
 import json
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 import xarray
 
 from orthodrome import Directional, PairedComparison, diagnose, summary
-from orthodrome.run.progress import Meter
 
 
 def made_up(kind, values, dims=(), coords=None):
@@ -90,29 +88,3 @@ def test_labels_of_players_in_a_fit():
     model = PairedComparison(num_chains=2, num_warmup=50, num_draws=50).fit(table)
     text = repr(model.summary())
     assert "[Anna]" in text and "[Clara]" in text and "[0]" not in text
-
-
-class Quiet(Meter):
-    """A meter that counts and shows nothing."""
-
-    def say(self, text: str) -> None:
-        pass
-
-    def show(self) -> None:
-        pass
-
-
-class Info(NamedTuple):
-    diverging: np.ndarray
-
-
-def test_divergences_of_the_warm_up_are_not_the_draws():
-    meter = Quiet()
-    meter.begin("warmup", 10, 0)
-    meter.update(10, Info(np.ones((2, 10), bool)))
-    assert "20 divergences" in meter.text()
-    meter.begin("draws", 10, 0)
-    meter.update(5, Info(np.zeros((2, 5), bool)))
-    assert "divergences" not in meter.text()
-    meter.update(5, Info(np.eye(2, 5, dtype=bool)))
-    assert "2 divergences" in meter.text()

@@ -20,6 +20,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.scipy.special import logsumexp
 
@@ -49,6 +50,7 @@ class HyperDirichlet(RejectionDensity):
 
     def logdensity_from_log(self, log_p: Array) -> Array:
         """Return `logdensity` at exp(log_p), where p itself may underflow."""
+        self._check_sets()
         return Dirichlet(self.concentration).logdensity_from_log(log_p) + self._log_sums(log_p) @ self.powers
 
     def sample(self, key: Array, shape: tuple[int, ...] = ()) -> Array:
@@ -83,10 +85,16 @@ class HyperDirichlet(RejectionDensity):
 
         (Indexing a JAX array out of range silently takes the last element.)
         """
+        if np.ndim(self.concentration) != 1 or np.ndim(self.powers) != 1 or not isinstance(self.sets, tuple):
+            raise BadInput(
+                "HyperDirichlet takes a row of concentrations, a row of powers and a tuple of tuples of indices (sets)"
+            )
         n = self.concentration.shape[-1]
         if len(self.sets) != self.powers.shape[-1]:
             raise BadInput(f"HyperDirichlet has {len(self.sets)} sets and {self.powers.shape[-1]} powers; one for each")
         for number, members in enumerate(self.sets):
+            if not isinstance(members, tuple) or not all(isinstance(i, int) for i in members):
+                raise BadInput(f"HyperDirichlet: sets[{number}] is {members!r}; it must be a tuple of indices")
             wrong = [i for i in members if not 0 <= i < n]
             if wrong or not members or len(set(members)) < len(members):
                 what = f"the index {wrong[0]}" if wrong else "an index twice" if members else "nothing"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from orthodrome.diagnostics.given import check_draws
 from orthodrome.errors import BadInput
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def align(
     sort_by: a variable with one number for each component, by which the reference falls; None: its own order
     permute: False: only the signs are arbitrary
     """
+    check_draws(draws)
     posterior = draws["posterior"].dataset
     _check(posterior, axis, by, signs, sort_by)
     arrays = {
@@ -60,6 +61,8 @@ def align(
 
 def match(rows: Any, reference: Any, either_sign: bool, permute: bool = True) -> tuple[Any, Any]:
     """Return which rows, with which signs, are most like those of the reference."""
+    from scipy.optimize import linear_sum_assignment
+
     likeness = np.asarray(reference, float) @ np.asarray(rows, float).T
     if either_sign:
         cost = -np.abs(likeness)

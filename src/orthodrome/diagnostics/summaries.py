@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
+from orthodrome.diagnostics.given import check_draws
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Summary:
 
 def summary(tree: xarray.DataTree) -> Summary:
     """Summarise the posterior group of a run."""
+    check_draws(tree)
     kinds = json.loads(tree.attrs.get("manifolds", "{}"))
     variables = tree["posterior"].data_vars
     return Summary({str(name): _variable(kinds.get(name, "Euclidean"), values) for name, values in variables.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 
 from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Tree
+from orthodrome.doors.names import leaf_name
+from orthodrome.doors.users_code import explaining
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.targets import Posterior
 
@@ -23,12 +26,44 @@ def check_density(target: Any, positions: Tree) -> None:
     if target is None:
         return
     one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), positions)
+    _check_arrays(target.data)
     if isinstance(target, Posterior):
-        _check_scalar("logprior", jax.eval_shape(_logprior, target, one))
+        check_arguments("logprior", target.logprior, 1, "logprior(parameters)")
+        check_arguments("loglikelihood", target.loglikelihood, 2, "loglikelihood(parameters, datum), for one datum")
+        _check_scalar("logprior", _shape("logprior", _logprior, target, one))
         rows = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), _check_rows(target.data))
-        _check_scalar("loglikelihood", jax.eval_shape(_loglikelihood, target, one, rows))
+        _check_scalar("loglikelihood", _shape("loglikelihood", _loglikelihood, target, one, rows))
     else:
-        _check_scalar("logdensity", jax.eval_shape(_logdensity, target, one))
+        wanted = ("logdensity(parameters)", "logdensity(parameters, data)")[target.data is not None]
+        check_arguments("logdensity", target.logdensity, 1 + (target.data is not None), wanted)
+        _check_scalar("logdensity", _shape("logdensity", _logdensity, target, one))
+
+
+def check_arguments(name: str, function: Any, count: int, wanted: str) -> None:
+    """Raise unless a function of the user's can be called with so many arguments."""
+    if not callable(function) or isinstance(function, type):
+        raise BadInput(f"`{name}` is {function!r}; it must be a function, {wanted}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # compiled functions may not tell
+        return
+    try:
+        signature.bind(*range(count))
+    except TypeError as error:
+        raise BadInput(f"`{name}{signature}` is called as {wanted}: {error}") from None
+
+
+def _shape(name: str, function: Any, *arguments: Any) -> Any:
+    with explaining(name):
+        return jax.eval_shape(function, *arguments)
+
+
+def _check_arrays(data: Any) -> None:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(data):
+        kind = leaf.dtype.kind if isinstance(leaf, jax.Array) else np.asarray(leaf).dtype.kind
+        if kind not in "fiubcV":  # V: bfloat16 and random keys
+            shown = type(leaf).__name__ if kind == "O" else np.asarray(leaf).dtype
+            raise BadInput(f"`{leaf_name('data', path)}` is made of {shown}; `data` is a tree of arrays of numbers")
 
 
 # Compiled for their cached traces only: a repeated run does not trace the user's functions again.

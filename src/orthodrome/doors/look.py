@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from orthodrome.core.types import Tree
+from orthodrome.doors.data import not_finite
 from orthodrome.doors.names import kinds, leaf_name
 from orthodrome.errors import BadInput, NotOnManifold
 from orthodrome.manifolds.manifold import Manifold
@@ -19,25 +20,30 @@ TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}
 """How far a start may be off its manifold, relative to the size of its numbers."""
 
 
-def check_look(look: Any, positions: Tree, manifold: Manifold, one_start: bool) -> None:
+def check_look(look: Any, positions: Tree, manifold: Manifold, one_start: bool, data: Any = None) -> None:
     """Every chain starts on the manifold, where the density and its gradient are finite and the flow can move."""
     sizes = [float(np.max(np.abs(leaf), initial=1.0)) for leaf in jax.tree.leaves(positions)]
     paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(positions)]
+    leaves = jax.tree.leaves(positions)
     dtypes = [leaf.dtype for leaf in jax.tree.leaves(positions)]
     for chain in range(len(np.ravel(jax.tree.leaves(look.distance)[0]))):
         name = "start" if one_start else f"start[{chain}]"
         distances = [float(d[chain]) for d in jax.tree.leaves(look.distance)]
-        for path, d, size, kind, dtype in zip(paths, distances, sizes, kinds(manifold), dtypes, strict=True):
-            _check_distance(leaf_name(name, path), d, TOLERANCE[dtype] * size, kind)
+        for path, d, size, kind, dtype, leaf in zip(
+            paths, distances, sizes, kinds(manifold), dtypes, leaves, strict=True
+        ):
+            _check_distance(leaf_name(name, path), d, TOLERANCE[dtype] * size, kind, leaf[chain])
         _check_moves(name, look.moves, chain)
-        _check_finite(name, chain, look, manifold)
+        _check_finite(name, chain, look, manifold, data)
 
 
-def _check_distance(name: str, distance: float, tolerance: float, manifold: Manifold) -> None:
+def _check_distance(name: str, distance: float, tolerance: float, manifold: Manifold, p: np.ndarray) -> None:
     if not distance <= tolerance:
-        kind = type(manifold).__name__
-        remedy = manifold.remedy(name)
-        raise NotOnManifold(f"`{name}` is off the {kind} by {distance:.0e} (tolerance {tolerance:.0e}); {remedy}")
+        kind, remedy = type(manifold).__name__, manifold.remedy(name, p)
+        by = f"is off the {kind} by {distance:.0e} (tolerance {tolerance:.0e})"
+        if np.isnan(distance):
+            by = f"is not a point of {kind}"
+        raise NotOnManifold(f"`{name}` {by}; {remedy}")
 
 
 def _check_moves(name: str, moves: Any, chain: int) -> None:
@@ -49,8 +55,10 @@ def _check_moves(name: str, moves: Any, chain: int) -> None:
             )
 
 
-def _check_finite(name: str, chain: int, look: Any, manifold: Manifold) -> None:
+def _check_finite(name: str, chain: int, look: Any, manifold: Manifold, data: Any) -> None:
     if look.logdensity is not None and not np.isfinite(look.logdensity[chain]):
+        if np.isnan(look.logdensity[chain]) and (found := not_finite(data)) is not None:
+            raise BadInput(f"the log density is nan, and {found.text}; leave such rows out, or write for them")
         raise BadInput(
             f"the log density is {float(look.logdensity[chain])} at `{name}`; start where it is finite"
             + _advice(manifold)

@@ -14,14 +14,21 @@ import jax
 import numpy as np
 
 from orthodrome.core.types import Tree
+from orthodrome.doors.kinds import check_kinds
 from orthodrome.doors.maps import check_is_step, check_maps
-from orthodrome.doors.names import describe, kinds, leaf_name, path_list, same_structure
+from orthodrome.doors.names import describe, factors, kinds, leaf_name, path_list, same_structure
+from orthodrome.doors.users_code import explaining
 from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients.estimator import GradientEstimator, SelfChecking
+from orthodrome.gradients.full import FullGradient
 from orthodrome.linear.linear_map import is_map
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.manifolds.product import Product, is_manifold
 from orthodrome.samplers.contract import Sampler
 from orthodrome.targets import Posterior, Target
+
+PER_LEAF = frozenset({"friction", "mass", "preconditioner", "variance", "injected"})
+"""Settings that are one number for all, one entry for every leaf, or an array of a leaf's shape."""
 
 Probe: TypeAlias = GradientEstimator | Target | Posterior | None
 """Where the density can be asked: an estimator, a law, or nowhere."""
@@ -47,18 +54,40 @@ def density_of(sampler: Sampler) -> Target | Posterior | None:
 
 def probe_of(sampler: Sampler) -> Probe:
     """Where the density can be asked at the start: the sampler's own estimator, else its target, else nothing."""
-    estimators = (part for part in parts(sampler) if isinstance(part, GradientEstimator))
-    return next(estimators, density_of(sampler))
+    for part in parts(sampler):
+        gradient = fields(part).get("gradient")
+        if isinstance(gradient, Target | Posterior):  # a law that is meant as its own estimator
+            return FullGradient(gradient)
+        if isinstance(part, GradientEstimator) and not isinstance(part, Target | Posterior):
+            return part
+    return density_of(sampler)
 
 
 def check_contract(sampler: Any) -> None:
-    """Raise if something else was passed as the sampler."""
+    """Raise if something else was passed as the sampler, or if one of its settings is of a wrong kind."""
     if not isinstance(sampler, Sampler):
         kind = sampler.__name__ if isinstance(sampler, type) else type(sampler).__name__
         raise BadInput(
             f"the first argument of `sample` is {kind}, which is not a Sampler; pass a configured one, such as "
-            "GeodesicHMC(FullGradient(target)), or derive your own class from `orthodrome.samplers.Sampler`"
+            "GeodesicHMC(target), or derive your own class from `orthodrome.samplers.Sampler`"
         )
+    check_kinds(sampler)
+    if sampler.manifold is not None:
+        check_factors(sampler.manifold)
+
+
+def check_factors(manifold: Any) -> None:
+    """Raise unless a space is a manifold, and every leaf of a product is one."""
+    if not isinstance(manifold, Manifold):
+        raise BadInput(f"the manifold is {manifold!r}; it must be one, such as Sphere() or Product({{...}})")
+    leaves = jax.tree_util.tree_leaves_with_path(factors(manifold), is_leaf=is_manifold)
+    if not leaves:
+        raise BadInput("the manifold is a Product of nothing; give one manifold for each parameter")
+    for path, leaf in leaves:
+        if not isinstance(leaf, Manifold) or isinstance(leaf, Product):
+            given = f"the class {leaf.__name__}" if isinstance(leaf, type) else f"{leaf!r:.60}"
+            remedy = "nest trees, not products" if isinstance(leaf, Product) else "give one, such as Sphere()"
+            raise BadInput(f"`{leaf_name('Product', path)}` is {given}, which is no manifold of one leaf; {remedy}")
 
 
 def check_sampler(sampler: Sampler, positions: Tree) -> None:
@@ -72,10 +101,14 @@ def check_sampler(sampler: Sampler, positions: Tree) -> None:
             raise BadInput(f"{type(part).__name__}: {problem}")
         if isinstance(part, Sampler) and (problem := part.problem_at(one)) is not None:
             raise BadInput(f"{type(part).__name__}: {problem}")
+        _check_schedules(part)
+        _check_center(part, one, manifold)
         settings = fields(part)
         _check_step(settings.get("step_size"), one, manifold)
         if not is_map(part):
             check_maps(type(part).__name__, settings, one)
+        for name in PER_LEAF & settings.keys():
+            _check_per_leaf(f"{type(part).__name__}.{name}", settings[name], one)
         _check_count("num_steps", settings.get("num_steps"))
         _check_batch(settings.get("batch_size"), density_of(sampler))
 
@@ -85,6 +118,29 @@ def check_resumable(sampler: Sampler) -> None:
     for part in parts(sampler):
         if isinstance(part, Sampler) and (problem := part.resume_problem()) is not None:
             raise BadInput(f"{type(part).__name__} with a checkpoint: {problem}")
+
+
+def _check_schedules(part: Any) -> None:
+    """A schedule is a function of a number that gives a number."""
+    for name, value in fields(part).items():
+        if isinstance(part, Sampler) and name in ("step_size", "temperature") and callable(value):
+            where = f"{type(part).__name__}.{name}"
+            with explaining(where):
+                given = jax.eval_shape(value, jax.ShapeDtypeStruct((), np.float32))
+            if getattr(given, "shape", None) != ():
+                raise BadInput(f"`{where}` returns {given}; a schedule returns one number for the number of a step")
+
+
+def _check_center(part: Any, position: Tree, manifold: Manifold) -> None:
+    if "center" not in fields(part) or isinstance(part, Manifold):
+        return
+    name, center = f"{type(part).__name__}.center", fields(part)["center"]
+    if not same_structure(center, position):
+        raise BadInput(f"`{name}` must be a position like `start`, with the same leaves")
+    for (path, leaf), x in zip(jax.tree_util.tree_leaves_with_path(center), jax.tree.leaves(position), strict=True):
+        where, array = leaf_name(name, path), np.asarray(leaf)
+        if array.dtype.kind not in "fiu" or array.shape != x.shape or not np.all(np.isfinite(array)):
+            raise BadInput(f"`{where}` is {array.dtype}{list(array.shape)}; it must be finite numbers like {x.shape}")
 
 
 def _check_count(name: str, value: Any) -> None:
@@ -114,6 +170,25 @@ def _check_step(step_size: Any, position: Tree, manifold: Manifold) -> None:
     spread = given * (len(leaves) if shared else 1)
     for (path, x), (step_path, step), kind in zip(leaves, spread, kinds(manifold), strict=True):
         _check_step_shape(leaf_name("step_size", step_path), leaf_name("start", path), step, x, kind)
+
+
+def _check_per_leaf(name: str, value: Any, position: Tree) -> None:
+    given = jax.tree_util.tree_leaves_with_path(value, is_leaf=is_map)
+    leaves = jax.tree_util.tree_leaves_with_path(position)
+    shared = len(given) == 1 and given[0][0] == ()
+    if not given:
+        return
+    if not shared and not same_structure(jax.tree.map(lambda _: 0, value, is_leaf=is_map), position):
+        raise BadInput(
+            f"`{name}` has the leaves {path_list(p for p, _ in given)}, but the position has "
+            f"{path_list(p for p, _ in leaves)}; give one entry for all, or one per leaf"
+        )
+    for (path, entry), (leaf_path, x) in zip(given * (len(leaves) if shared else 1), leaves, strict=True):
+        if not is_map(entry) and np.ndim(entry) and np.shape(entry) != x.shape:
+            raise BadInput(
+                f"`{leaf_name(name, path)}` has the shape {np.shape(entry)}, but `{leaf_name('start', leaf_path)}` has "
+                f"{x.shape}; give one number, or one per element"
+            )
 
 
 def _check_positive(name: str, step: Any) -> None:

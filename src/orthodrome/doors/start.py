@@ -8,8 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Tree
 from orthodrome.doors.names import factors, kinds, leaf_name, path_list, same_structure
+from orthodrome.doors.users_code import explaining
 from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
@@ -17,21 +19,47 @@ from orthodrome.manifolds.product import Product, is_manifold
 DTYPES = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def check_numbers(num_chains: int, num_warmup: int, num_draws: int, thin: int, seed: int) -> None:
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise unless a count is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise BadInput(f"{name} must be a whole number, not {value!r:.60}")
+    if value < least:
+        raise BadInput(f"{name} is {value}; it must be at least {least}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless a setting is one finite number above 0."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not (np.isfinite(value) and value > 0):
+        raise BadInput(f"{name} is {value!r:.60}; it must be a positive number")
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise unless a setting is one of some words (or flags)."""
+    if not isinstance(value, str | bool) or value not in choices:
+        raise BadInput(f"{name} is {value!r:.60}; it must be one of {', '.join(map(str, choices))}")
+
+
+def check_is(name: str, value: Any, kind: type, words: str) -> None:
+    """Raise unless an argument is None or of a kind."""
+    if value is not None and not isinstance(value, kind):
+        raise BadInput(f"{name} is {value!r:.60}; it must be {words}, or None")
+
+
+def check_numbers(
+    num_chains: int, num_warmup: int, num_draws: int, thin: int, seed: int, seed_name: str = "seed"
+) -> None:
     """Counts that make a run."""
     for name, value, least in (
         ("num_chains", num_chains, 1),
         ("num_draws", num_draws, 1),
         ("num_warmup", num_warmup, 0),
         ("thin", thin, 1),
-        ("seed", seed, 0),
+        (seed_name, seed, 0),
     ):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise BadInput(f"{name} must be a whole number, not {value!r}")
-        if value < least:
-            raise BadInput(f"{name} is {value}; it must be at least {least}")
+        check_whole(name, value, least)
     if seed >= 2**32:
-        raise BadInput(f"seed is {seed}; it must be below 2**32")
+        raise BadInput(f"{seed_name} is {seed}; it must be below 2**32")
     if num_warmup + num_draws * thin >= 2**32 - 1:
         raise BadInput(f"{num_warmup} + {num_draws} x {thin} transitions are more than the 2**32 - 2 a run can number")
 
@@ -62,6 +90,19 @@ def read_start(start: Any, num_chains: int, manifold: Manifold) -> tuple[Tree, b
     _check_same_shapes(names, read)
     every = read if isinstance(start, list) else read * num_chains
     return jax.tree.map(lambda *leaves: np.stack(leaves), *every), random
+
+
+def check_fit(positions: Tree, manifold: Manifold) -> None:
+    """Raise if the arrays of a manifold (a radius, bounds, a constraint) do not fit the shape of its leaf."""
+    leaves = jax.tree_util.tree_leaves_with_path(positions)
+    for (path, leaf), kind in zip(leaves, kinds(manifold), strict=True):
+        name = leaf_name("start", path)
+        with explaining(f"{type(kind).__name__} at `{name}` of the shape {leaf.shape[1:]}"):
+            jax.eval_shape(_look_at, kind, jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype))
+
+
+# Compiled for its cached trace only.
+_look_at = keeps_programs(jax.jit(lambda kind, p: kind.distance(kind.retract(kind.from_user(p)))))
 
 
 def _check_structure(name: str, position: Tree, manifold: Manifold) -> None:

@@ -7,28 +7,15 @@ for most).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from jax import Array
 
-from orthodrome.core.types import Memory, Noise, Tree
+from orthodrome.core.types import Memory, Tree
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.targets import ManifoldLaw
+from orthodrome.targets import Estimate, ManifoldLaw
 
-
-class Estimate(NamedTuple):
-    """An estimate of the log density and its gradient at one position.
-
-    logdensity: (an estimate of) log pi_H(x)
-    gradient: its ambient gradient, not projected
-    noise: V(x), the covariance of the gradient's error, or None if the gradient is exact
-    statistics: anything else a sampler may use (SCIR: unbiased counts), or None
-    """
-
-    logdensity: Array
-    gradient: Tree
-    noise: Noise = None
-    statistics: Any = None
+__all__ = ["Estimate", "GradientEstimator", "SelfChecking"]
 
 
 @runtime_checkable

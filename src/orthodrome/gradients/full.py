@@ -1,16 +1,18 @@
-"""The exact gradient, from all of the data, by automatic differentiation."""
+"""The exact gradient, from all of the data, by automatic differentiation.
+
+`Target` and `Posterior` estimate their own gradient in the same way, so a sampler takes them bare; `FullGradient` says
+it in words, and serves any other law with an `embedded_logdensity`.
+"""
 
 from __future__ import annotations
 
-import jax
 from jax import Array
 
-from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.targets import EmbeddedLaw
+from orthodrome.targets import EmbeddedLaw, value_and_gradient
 
 
 @pytree
@@ -32,12 +34,4 @@ class FullGradient:
 
     def estimate(self, key: Array | None, x: Tree, memory: None = None) -> tuple[Estimate, None]:
         """Return the exact log density and gradient."""
-        logdensity, gradient = _value_and_gradient(self.target, x)
-        return Estimate(logdensity, gradient), None
-
-
-# The inner jit keeps the trace: warm-up, draws and doors that meet the same shapes share it.
-@keeps_programs
-@jax.jit
-def _value_and_gradient(target: EmbeddedLaw, x: Tree) -> tuple[Array, Tree]:
-    return jax.value_and_grad(target.embedded_logdensity)(x)
+        return Estimate(*value_and_gradient(self.target, x)), None

@@ -21,7 +21,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome.diagnostics import diagnose
-from orthodrome.diagnostics.verdict import Diagnosis
+from orthodrome.diagnostics.diagnosis import Diagnosis
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import LogPositive, LogRatioSimplex, Product, Rotation, Sphere
 from orthodrome.plots.globe import globe, scatter, view

@@ -18,6 +18,8 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree
+from orthodrome.core.types import Reals
+from orthodrome.errors import BadInput
 from orthodrome.manifolds.manifold import Manifold
 
 _UNSET = object()
@@ -35,6 +37,7 @@ class Affine(Manifold):
         norm
     """
 
+    pins = True
     basis: Array
     origin: Array
 
@@ -74,11 +77,23 @@ class Affine(Manifold):
         return jnp.broadcast_to(jnp.asarray(self.origin, x.dtype), x.shape)
 
 
+def _read(matrix: Any, offset: Any) -> tuple[Reals, Reals]:
+    try:
+        wide, level = np.atleast_2d(np.asarray(matrix, np.float64)), np.asarray(offset, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("Affine(matrix, offset) takes arrays of numbers, for matrix x = offset") from None
+    if wide.ndim != 2 or not wide.size or not np.all(np.isfinite(wide)) or not np.all(np.isfinite(level)):
+        raise BadInput(f"Affine: the matrix, of the shape {wide.shape}, and the offset must be of finite numbers")
+    if level.shape not in ((), (1,), wide.shape[:1]):
+        raise BadInput(f"Affine: the offset has the shape {level.shape}, the matrix {wide.shape}; one number for a row")
+    return wide, level
+
+
 def _factorise(matrix: Any, offset: Any) -> tuple[Array, Array]:
-    wide = np.atleast_2d(np.asarray(matrix, np.float64))
+    wide, offset = _read(matrix, offset)
     left, scales, right = np.linalg.svd(wide, full_matrices=False)
     kept = scales > scales.max(initial=0.0) * max(wide.shape) * np.finfo(np.float64).eps
     basis = right[kept]
-    origin = basis.T @ ((left.T @ np.broadcast_to(np.asarray(offset, np.float64), wide.shape[:1]))[kept] / scales[kept])
+    origin = basis.T @ ((left.T @ np.broadcast_to(offset, wide.shape[:1]))[kept] / scales[kept])
     dtype = jnp.result_type(float)
     return jnp.asarray(basis, dtype), jnp.asarray(origin, dtype)

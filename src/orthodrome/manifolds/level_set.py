@@ -41,6 +41,7 @@ class LevelSet(Manifold):
     """
 
     exact_flow = False
+    pins = True
     constraint: Callable[..., Array] = static()
     data: Any = None
     point_ndim: int = static(default=1)  # type: ignore[misc]

@@ -6,9 +6,11 @@ With `carry_logs` the user's density is a function of log p, still with respect 
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
 from orthodrome.manifolds.euclidean import Euclidean
 
 
@@ -19,7 +21,14 @@ class LogPositive(Euclidean):
     carry_logs: whether the user's coordinates are log p instead of p (still with densities with respect to dp)
     """
 
+    pins = True
     carry_logs: bool = static(default=False)
+
+    def remedy(self, name: str, p: Reals) -> str:
+        return (
+            f"numbers above 0 are wanted, and the smallest is {np.min(p):.2g}: pass `np.exp({name})` if these are "
+            "logs (or LogPositive(carry_logs=True)), else start at numbers above 0"
+        )
 
     def to_user(self, x: Array) -> Array:
         return x if self.carry_logs else jnp.exp(x)

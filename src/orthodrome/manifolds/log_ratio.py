@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
 from orthodrome.manifolds.weights import Weights
 
 
@@ -31,7 +32,13 @@ class LogRatioSimplex(Weights):
     carry_logs: whether the user's coordinates are log p instead of p (still with densities with respect to dp)
     """
 
+    pins = True
     carry_logs: bool = static(default=False)
+
+    def remedy(self, name: str, p: Reals) -> str:
+        if self.carry_logs:
+            return f"log weights are wanted (carry_logs): pass `jax.nn.log_softmax({name})`"
+        return super().remedy(name, p)
 
     def dimension(self, x: Array) -> int:
         return x.size // x.shape[-1] * (x.shape[-1] - 1)

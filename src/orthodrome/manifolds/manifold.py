@@ -27,6 +27,8 @@ from orthodrome.core import trees
 from orthodrome.core.types import Reals, Tree
 from orthodrome.errors import BadInput
 
+NEAR = 1e-3
+"""A point this near to the manifold would pass the doors, but for rounding."""
 QUANTILES = (0.05, 0.5, 0.95)
 """The quantiles of a summary: the median and a central 90 per cent interval."""
 
@@ -44,6 +46,8 @@ class Manifold(abc.ABC):
     """The number of trailing axes of an array that make one point, in the user's coordinates."""
     mirrored: ClassVar[bool] = False
     """Whether the space contains -x with every x, so that the sign of a parameter may be arbitrary."""
+    pins: ClassVar[bool] = False
+    """Some of its numbers may be the same in all draws: a constraint fixes them, or they underflow to 0."""
     advice: ClassVar[str] = ""
     """What to do if the log density at the start is non-finite."""
 
@@ -138,10 +142,12 @@ class Manifold(abc.ABC):
         density is like p^(a - 1); None: any a, or there are no walls."""
         return None
 
-    @classmethod
-    def remedy(cls, name: str) -> str:
-        """Return what to do with a start called `name` that is off the manifold."""
-        return "pass `manifold.retract(start)`"
+    def remedy(self, name: str, p: Reals) -> str:
+        """Return what to do with a start p, called `name`, that is off the manifold."""
+        retracted = self.retract(jnp.asarray(p))
+        if bool(jnp.all(jnp.isfinite(retracted))) and float(self.distance(retracted)) < NEAR:
+            return "pass `manifold.retract(start)`"
+        return "no point of the space is nearest to it: start elsewhere, or ask for random points (ShapeDtypeStruct)"
 
     @classmethod
     def summary(cls, draws: Reals) -> dict[str, Reals]:

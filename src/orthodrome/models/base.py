@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from orthodrome.errors import BadInput
+from orthodrome.doors import check_choice, check_numbers
 from orthodrome.run.sample import sample
 
 if TYPE_CHECKING:
@@ -45,8 +45,12 @@ class SampledModel(BaseEstimator):
 
     def in_precision(self) -> Any:
         """Return a context in which the model computes in its dtype."""
-        check_choice("dtype", self.dtype, DTYPES)
         return jax.enable_x64(self.dtype == "float64" or jnp.result_type(float) == jnp.float64)
+
+    def check_run(self) -> None:
+        """Refuse settings of the run that cannot be right, before anything is computed."""
+        check_numbers(self.num_chains, self.num_warmup, self.num_draws, 1, self.random_state, "random_state")
+        check_choice("dtype", self.dtype, DTYPES)
 
     def drawn(self, sampler: Any, start: Any, dims: Any = None, coords: Any = None) -> xarray.DataTree:
         """Run a sampler with the model's settings, and return the draws."""
@@ -60,7 +64,14 @@ class SampledModel(BaseEstimator):
             progress=self.progress,
             dims=dims,
             coords=coords,
+            check=False,  # the model looks at its draws when signs and labels are aligned
         )
+
+    def warn_not_converged(self) -> None:
+        """Warn, in one line, if the draws of a fit did not converge."""
+        from orthodrome.diagnostics.verdict import warn_not_converged
+
+        warn_not_converged(self.draws_, stacklevel=3)
 
     def summary(self) -> Summary:
         """Return a summary of the draws."""
@@ -68,12 +79,6 @@ class SampledModel(BaseEstimator):
 
         check_is_fitted(self)
         return summary(self.draws_)
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise if a value is not one of the choices."""
-    if value not in choices:
-        raise BadInput(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
 
 
 def thinned(rows: Any) -> Any:

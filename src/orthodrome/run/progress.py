@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import sys
 import time
-from typing import IO, Self, cast
+from typing import IO, Any, Self, cast
 
 import numpy as np
 
@@ -20,6 +20,8 @@ FIRST_LINE, LONGEST_LINE = 5.0, 60.0
 
 MEASURES = {"acceptance_rate": "acceptance", "temperature": "temperature"}
 """Statistics that are shown beside the bar, the first that there is, and their labels."""
+TELLING = 20
+"""Draws of each chain over which a measure is taken: one draw's acceptance says nothing and alarms."""
 REMARKS = {"log_perplexity": "log-perplexity"}
 """Statistics of single draws that are shown beside it too, the newest value."""
 
@@ -39,6 +41,10 @@ class Progress(abc.ABC):
         """Show a remark."""
 
     @abc.abstractmethod
+    def compiling(self) -> None:
+        """Show that the start is being compiled, before there is a phase to count."""
+
+    @abc.abstractmethod
     def begin(self, phase: str, total: int, done: int) -> None:
         """Show that a phase begins (or goes on after a resume)."""
 
@@ -53,6 +59,9 @@ class Silent(Progress):
     def say(self, text: str) -> None:
         pass
 
+    def compiling(self) -> None:
+        pass
+
     def begin(self, phase: str, total: int, done: int) -> None:
         pass
 
@@ -61,7 +70,10 @@ class Silent(Progress):
 
 
 class Meter(Progress):
-    """What is shown: rate, time left, acceptance or temperature, divergences."""
+    """What is shown: rate, time left, acceptance or temperature, and the divergences of the draws.
+
+    While steps are being learnt divergences are part of the search, and so they are not shown in the warm-up.
+    """
 
     interval = REFRESH
 
@@ -70,7 +82,8 @@ class Meter(Progress):
 
     def begin(self, phase: str, total: int, done: int) -> None:
         self.phase, self.total, self.done, self.at_begin = phase, total, done, done
-        self.divergences = 0  # those of the warm-up, while steps were being learnt, are not the draws'
+        self.divergences, self.measure, self.remark = 0, "", ""
+        self.measured: list[np.ndarray] = []
         self.began: float | None = None
         self.show()
 
@@ -87,12 +100,21 @@ class Meter(Progress):
     def read(self, info: Info) -> None:
         """Read acceptance or temperature, divergences and remarks from the Info of a chunk."""
         fields = info._asdict()
-        if "diverging" in fields:
+        if "diverging" in fields and self.phase != "warmup":
             self.divergences += int(np.sum(fields["diverging"]))
-        found = [f"{label} {float(np.mean(fields[name])):.2f}" for name, label in MEASURES.items() if name in fields]
-        self.measure = found[0] if found else ""
+        for name, label in MEASURES.items():
+            if name in fields:
+                self.take(label, np.asarray(fields[name]))
+                break
         newest = {label: fields[name][0, -1] for name, label in REMARKS.items() if fields.get(name) is not None}
         self.remark = ", ".join(f"{label} {value:,.0f}" for label, value in newest.items() if np.isfinite(value))
+
+    def take(self, label: str, values: np.ndarray) -> None:
+        """Take (chain, draw, ...) values of a measure, and tell their mean when they are enough."""
+        self.measured.append(values)
+        if sum(values.shape[1] for values in self.measured) >= TELLING or self.done >= self.total:
+            self.measure = f"{label} {float(np.mean(np.concatenate(self.measured, axis=1))):.2f}"
+            self.measured = []
 
     def rate(self) -> float:
         """Draws per second of each chain."""
@@ -124,13 +146,20 @@ class Lines(Meter):
         print(time.strftime("%Y-%m-%d %H:%M:%S"), text, file=Forgiving(sys.stderr), flush=True)
 
     def show(self) -> None:
+        text = self.text()
+        self.say(f"{self.phase} {self.done}/{self.total}" + (f": {text}" if text else ""))
         if self.began is not None:
-            self.say(f"{self.phase} {self.done}/{self.total}: {self.text()}")
             self.interval = min(2 * self.interval, LONGEST_LINE)
+
+    def compiling(self) -> None:
+        self.say("compiling the start")
 
 
 class Bar(Meter):
     """A rich bar."""
+
+    first: Any = None
+    """The line that is shown before there is a phase."""
 
     def __enter__(self) -> Self:
         import rich.progress
@@ -154,7 +183,14 @@ class Bar(Meter):
     def say(self, text: str) -> None:
         self.bar.console.print(text)
 
+    def compiling(self) -> None:
+        self.first = self.bar.add_task("start", total=None, text="compiling")
+        self.bar.refresh()
+
     def begin(self, phase: str, total: int, done: int) -> None:
+        if self.first is not None:
+            self.bar.remove_task(self.first)
+            self.first = None
         self.task = self.bar.add_task(phase, total=total, completed=done, text="")
         super().begin(phase, total, done)
 

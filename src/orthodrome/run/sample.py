@@ -63,6 +63,7 @@ def sample(
     coords: draws.Coords = None,
     log_likelihood: bool = False,
     about: Mapping[str, Any] | None = None,
+    check: bool = True,
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
@@ -78,18 +79,24 @@ def sample(
     dims, coords: names for the axes of the parameters, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
+    check: warn (`NotConverged`) at the end of a run of 100 draws or more whose chains disagree, never moved or diverged
     """
     doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
     doors.check_interval(checkpoint_every)
     doors.check_path("checkpoint", checkpoint)
     doors.check_path("store", store)
+    doors.check_is("mesh", mesh, Mesh, "a jax.sharding.Mesh")
+    doors.check_is("stop_when", stop_when, Stop, "a Stop(ess=..., rhat=...)")
+    doors.check_is("about", about, Mapping, "a dict of plain numbers and texts")
     if log_likelihood:
         check_pointwise(doors.density_of(sampler))
     numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
     plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
     with new_progress(progress) as bar, Interruption() as interruption, contextlib.ExitStack() as locks:
         mesh = spread_chains(sampler, num_chains, mesh, bar)
+        if sampler.compiled:
+            bar.compiling()
         setup = set_up(sampler, start, plan, mesh)
         shapes = {name: leaf.shape[1:] for name, leaf in draws.named_leaves(setup.positions).items()}
         draws.check_labels(shapes, dims, coords)
@@ -99,6 +106,10 @@ def sample(
         saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held, about)
         conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, seconds={})
         tree = carry_out(conductor)
+    if check and not tree.attrs["interrupted"]:
+        from orthodrome.diagnostics.verdict import warn_not_converged
+
+        warn_not_converged(tree)
     return add_groups(tree, sampler, log_likelihood)
 
 
@@ -227,4 +238,4 @@ def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
         "sampling_time": conductor.seconds.get("draws", 0.0),
         "ended": reason,
         "interrupted": int(reason == "interrupted"),
-    }
+    } | ({} if (aim := sampler.target_acceptance) is None else {"target_acceptance": float(aim)})

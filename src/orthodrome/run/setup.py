@@ -66,6 +66,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
         return set_up_own_start(sampler, plan)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
     programs.remember(sampler, positions, plan.thin)
+    doors.check_fit(positions, sampler.manifold)
     doors.check_sampler(sampler, positions)
     doors.check_density(doors.density_of(sampler), positions)
     sampler = with_tuning(sampler, plan, mesh)
@@ -73,8 +74,11 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     engine = new_engine(sampler, key, plan, mesh, bytes_per_draw(positions))
     sampler = engine.place_sampler(sampler)
     state, look = _begin(sampler, key, plan.num_chains, positions, random)
-    doors.check_look(look, positions, sampler.manifold, one_start=not isinstance(start, list))
-    if (target := doors.density_of(sampler)) is not None:
+    target = doors.density_of(sampler)
+    data = None if target is None else target.data
+    doors.check_look(look, positions, sampler.manifold, not isinstance(start, list), data)
+    if target is not None:
+        doors.check_rows_alone(target, jax.tree.map(lambda leaf: leaf[0], positions))
         doors.check_components(target.manifold, _first_position(state))
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
     return Setup(engine, sampler, engine.place(state), positions, look)

@@ -21,6 +21,7 @@ from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.run.loop import start_keys
 from orthodrome.samplers.contract import Sampler
+from orthodrome.targets import Posterior, Target
 
 
 class Look(NamedTuple):
@@ -72,10 +73,12 @@ def _with_gap(manifold: Manifold, distance: Tree, x: Tree, p: Tree) -> Tree:
 
 
 def _ask(probe: Probe, key: Array, x: Tree) -> tuple[Any, Any]:
+    if isinstance(probe, Target | Posterior):  # of a sampler that follows no gradient: there may be none
+        return probe.embedded_logdensity(x), None
     if isinstance(probe, GradientEstimator):
         estimate, _ = probe.estimate(key, x, probe.init(x))
         return estimate.logdensity, estimate.gradient
-    return (None, None) if probe is None else (probe.embedded_logdensity(x), None)
+    return None, None
 
 
 def _moves(manifold: Manifold, key: Array, x: Tree) -> Tree:

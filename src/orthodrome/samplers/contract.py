@@ -69,6 +69,11 @@ class Sampler(abc.ABC):
         return False
 
     @property
+    def target_acceptance(self) -> float | None:
+        """The mean acceptance rate that the sampler should have, about; None: it makes no proposals, or any will do."""
+        return None
+
+    @property
     def learns(self) -> frozenset[str]:
         """What the warm-up has to learn because it is not set: of "step", "units", "length", "friction", "ladder"
         and "replicas". Empty: the sampler is ready to draw."""
@@ -257,6 +262,11 @@ class Holder(Sampler):
     def adjusted(self) -> bool:
         """Whether the stationary distribution of the sampler inside is exact."""
         return self.sampler.adjusted
+
+    @property
+    def target_acceptance(self) -> float | None:
+        """The mean acceptance rate that what it holds should have."""
+        return self.sampler.target_acceptance
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the expected temperature of the sampler inside."""

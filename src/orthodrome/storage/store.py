@@ -8,6 +8,7 @@ store/_orthodrome/checksums.json   of every file, written when the run ends: a s
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,8 @@ def read_draws(path: str | Path) -> xarray.DataTree:
     path: a `store` that was given to `sample`, or a `checkpoint` folder with its draws inside
     returns: the draws as `sample` returned them, read from the disk when they are used
     """
+    if not isinstance(path, str | os.PathLike):
+        raise CheckpointError(f"the path is {path!r:.60}; it must be a text or a Path")
     folder = Path(path)
     inside = folder / "draws.zarr"
     store = inside if inside.is_dir() else folder

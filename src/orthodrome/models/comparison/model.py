@@ -20,13 +20,14 @@ from jax.scipy.special import logsumexp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from orthodrome.doors import check_choice
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds.log_ratio import LogRatioSimplex
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.reflected_simplex import ReflectedSimplex
 from orthodrome.manifolds.simplex import Simplex
-from orthodrome.models.base import SampledModel, check_choice
+from orthodrome.models.base import SampledModel
 from orthodrome.models.comparison.tables import Comparisons, read_comparisons
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
@@ -84,6 +85,7 @@ class PairedComparison(SampledModel):
         y: ignored
         players: all names, in the order wanted; None: those in the table, sorted
         """
+        self.check_run()
         self.comparisons_ = read_comparisons(table, players)
         self.players_ = self.comparisons_.players
         concentration = prior(self.concentration, len(self.players_))
@@ -97,6 +99,7 @@ class PairedComparison(SampledModel):
         self.draws_ = with_weights(tree, law)
         strength = np.asarray(self.draws_["posterior"]["strength"], float)
         self.mean_, self.sd_ = strength.mean((0, 1)), strength.std((0, 1))
+        self.warn_not_converged()
         return self
 
     def predict_proba(self, team: Any, other: Any) -> float:
@@ -118,7 +121,10 @@ class PairedComparison(SampledModel):
 
 def prior(concentration: Any, players: int) -> NDArray[np.float64]:
     """Return one concentration for each player."""
-    values = np.asarray(concentration, float)
+    try:
+        values = np.asarray(concentration, float)
+    except (TypeError, ValueError):
+        raise BadInput(f"concentration is {concentration!r:.60}; give one number, or one for each player") from None
     if values.ndim > 1 or (values.ndim == 1 and values.size != players):
         raise BadInput(
             f"concentration has the shape {values.shape}; give one number, or one for each of {players} players"

@@ -15,6 +15,8 @@ from orthodrome.errors import BadInput
 
 TOLERANCE = 1e-3
 """The deviation from length one up to which a row counts as a unit vector written with few digits."""
+FAR = 0.05
+"""If half of the rows are this far from length one they are no unit vectors at all."""
 LARGEST_ANGLE = 4 * np.pi
 """The angle in radians beyond which data are most likely in degrees."""
 
@@ -31,6 +33,12 @@ def read_directions(data: Any) -> Reals:
     length = np.linalg.norm(x, axis=1)
     off = np.abs(length - 1)
     row = int(np.argmax(off))
+    if np.median(off) > FAR:
+        raise BadInput(
+            f"rows of {x.shape[1]} numbers are taken for unit vectors, but their lengths are {length.min():.3g} to "
+            f"{length.max():.3g}; if these are angles, give them as n numbers (one angle each), or two a row to the "
+            "laws 'sine' and 'cosine'; if they are vectors of which only the direction matters, divide by their lengths"
+        )
     if off[row] > TOLERANCE:
         raise BadInput(
             f"row {row} has the length {length[row]:.6g}: off the unit sphere by {off[row]:.1e} (tolerance "

@@ -27,10 +27,11 @@ from jax import Array
 from jax.scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
+from orthodrome import doors
 from orthodrome.diagnostics.summaries import summary_of
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, check_choice, thinned
+from orthodrome.models.base import SampledModel, thinned
 from orthodrome.models.directional.evidence import BayesFactor, log_marginal
 from orthodrome.models.directional.family import Family, Parameters, Reals
 from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily
@@ -118,6 +119,7 @@ class Directional(SampledModel):
         self.x_ = x
         self.estimate_ = estimates(self.draws_)
         self._warn_scale()
+        self.warn_not_converged()
         return self
 
     def score_samples(self, X: Any) -> Reals:
@@ -164,12 +166,14 @@ class Directional(SampledModel):
             return np.asarray(jax.lax.map(lambda one: family.responsibilities(one, x), p).mean(0), float)
 
     def _checked(self, data: Any) -> tuple[Family, Reals]:
-        check_choice("law", self.law, tuple(FAMILIES))
-        check_choice("method", self.method, METHODS)
-        for name in ("scale", "weight_concentration"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise BadInput(f"{name} is {value}; it must be above 0")
+        self.check_run()
+        doors.check_choice("law", self.law, tuple(FAMILIES))
+        doors.check_choice("method", self.method, METHODS)
+        doors.check_positive("scale", self.scale)
+        doors.check_positive("weight_concentration", self.weight_concentration)
+        doors.check_whole("components", self.components, 1)
+        if self.tempering is not None:
+            doors.check_whole("tempering", self.tempering, 2)
         family = FAMILIES[self.law]
         x = family.read(data)
         family.check_spread(x)

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from orthodrome import doors
 from orthodrome.core.types import Reals
 from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, check_choice, thinned
+from orthodrome.models.base import SampledModel, thinned
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
+from orthodrome.models.network.starts import spectral_starts
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.holders.tempering import Tempering
 
@@ -81,18 +83,24 @@ class NetworkEigenmodel(SampledModel):
         edges, missing, nodes: as in `read_network`; `missing` pairs are left out of the likelihood
         y: ignored
         """
+        self.check_run()
+        doors.check_whole("rank", self.rank, 1)
+        doors.check_whole("num_steps", self.num_steps, 1)
+        if self.tempering is not None:
+            doors.check_whole("tempering", self.tempering, 2)
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
-        check_choice("link", self.link, tuple(LINKS))
-        check_choice("method", self.method, METHODS)
+        doors.check_choice("link", self.link, tuple(LINKS))
+        doors.check_choice("method", self.method, METHODS)
         if self.method == "gibbs" and (self.link != "probit" or self.tempering is not None):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         if not 1 <= self.rank <= len(self.nodes_):
             raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
-        starts = random_starts(len(self.nodes_), self.rank, self.num_chains, self.random_state, self.dtype)
+        starts = spectral_starts(self.edges_, self.rank, self.link, self.num_chains, self.random_state, self.dtype)
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
         with self.in_precision():
             self.draws_ = aligned(self.drawn(self._sampler(), starts, dims, coords))
         self._summarise()
+        self.warn_not_converged()
         return self
 
     def _sampler(self) -> Any:

@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from orthodrome.errors import BadInput, OrthodromeWarning
+from orthodrome.diagnostics.verdict import warn_not_converged
+from orthodrome.errors import BadInput, OrthodromeError, OrthodromeWarning, Unsupported
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam.defaults import law_of
@@ -170,9 +171,12 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 dims=DIMS,
                 coords=self._labels(vocabulary),
                 about=about | {"seed": self.seed_},
+                check=False,  # looked at below, when the topics of all chains have one numbering
             )
         self.seconds_ = dict(seconds)
-        return self.take(with_one_numbering(tree), documents)
+        tree = with_one_numbering(tree)
+        warn_not_converged(tree)
+        return self.take(tree, documents)
 
     @classmethod
     def resume(
@@ -230,7 +234,16 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
         """Return the rows of X as unit vectors, checked; reset: with columns of their own, not those of `fit`."""
         settings = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_features": 2 if reset else 1}
-        table = validate_data(self, X, reset=reset, **settings)
+        if isinstance(X, str) or (isinstance(X, list | tuple) and any(isinstance(text, str) for text in X)):
+            raise BadInput("X holds texts; SAM takes a table of numbers: `weigh_texts(texts)`, or `tfidf` of counts")
+        try:
+            table = validate_data(self, X, reset=reset, **settings)
+        except OrthodromeError:
+            raise
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        except TypeError as error:
+            raise Unsupported(str(error)) from None
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
     def _labels(self, vocabulary: Sequence[str] | None) -> dict[str, Any] | None:

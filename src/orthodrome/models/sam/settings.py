@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from orthodrome import doors
 from orthodrome.errors import BadInput
 
 METHODS = ("sggmc", "gsgnht", "gmc-apprmh", "gmc-bgibbs", "vi", "stovi")
@@ -19,23 +19,20 @@ def check_settings(model: Any) -> None:
     """Refuse what cannot be right, before anything is computed."""
     choices = (("method", METHODS), ("rows", ROWS), ("proportion_space", SPACES), ("published", PUBLISHED))
     for name, allowed in choices:
-        if getattr(model, name) not in allowed:
-            raise BadInput(f"{name} is {getattr(model, name)!r}; it must be one of {', '.join(map(repr, allowed))}")
+        doors.check_choice(name, getattr(model, name), allowed)
     counts = ("n_components", "num_draws", "thin", "num_chains", "num_steps", "proportion_draws", "proportion_steps")
     for name in counts:
-        if int(getattr(model, name)) < 1:
-            raise BadInput(f"{name} is {getattr(model, name)!r}; it must be at least 1")
-    for name in ("batch_size", "total_documents"):
-        if getattr(model, name) is not None and int(getattr(model, name)) < 1:
-            raise BadInput(f"{name} is {getattr(model, name)!r}; it must be at least 1, or None")
+        doors.check_whole(name, getattr(model, name), 1)
     for name in ("num_warmup", "proportion_warmup"):
-        if int(getattr(model, name)) < 0:
-            raise BadInput(f"{name} is {getattr(model, name)!r}; it must not be negative")
+        doors.check_whole(name, getattr(model, name), 0)
+    for name in ("batch_size", "total_documents", "n_jobs"):
+        if getattr(model, name) is not None:
+            doors.check_whole(name, getattr(model, name), -1 if name == "n_jobs" else 1)
     positive = ("corpus_concentration", "topic_concentration", "document_concentration", "doc_topic_prior")
     for name in (*positive, "step_size", "friction"):
-        value = getattr(model, name)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise BadInput(f"{name} is {value!r}; it must be a positive number")
+        if getattr(model, name) is not None:
+            doors.check_positive(name, getattr(model, name))
+    doors.check_choice("dtype", model.dtype, ("float32", "float64"))
     if model.doc_topic_prior is not None and model.doc_topic_prior < LEAST_PRIOR:
         raise BadInput(
             f"doc_topic_prior is {model.doc_topic_prior!r}; below {LEAST_PRIOR} every document is of one topic only: "

@@ -1,0 +1,127 @@
+"""`diagnose`: is the run sound, and if not, what is wrong and what to do.
+
+R-hat and ESS (Vehtari et al. 2021) of every coordinate and, on spheres and frames, of the invariants x x';
+divergences; the energy fraction E-BFMI (Betancourt 2016); the largest distance from the manifold; whether the chains
+moved at all, and how many of their moves were accepted (`movement`). Where chains disagree, `agreement` asks why.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import orthodrome.diagnostics.convergence as convergence
+from orthodrome.diagnostics.agreement import disagreement
+from orthodrome.diagnostics.given import check_draws
+from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
+from orthodrome.diagnostics.summaries import AXES, Summary, summary
+from orthodrome.manifolds import manifold_named
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["Diagnosis", "Summary", "diagnose", "summary"]
+
+ESS_PER_CHAIN, BFMI = 100, 0.3
+DISTANCE = {"float32": 1e-4, "float64": 1e-8}
+COLUMNS = "rhat", "ess_bulk", "ess_tail", "mcse", "rhat_invariant", "ess_invariant"
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnosis:
+    """`ok`, what is wrong with remedies (`problems`), and the numbers by variable (the worst over its elements)."""
+
+    problems: tuple[str, ...]
+    variables: dict[str, dict[str, float]]
+    divergences: int
+    bfmi: float
+    distance: float
+
+    @property
+    def ok(self) -> bool:
+        """Nothing was found."""
+        return not self.problems
+
+    @property
+    def verdict(self) -> str:
+        """One paragraph."""
+        return (
+            " ".join(self.problems)
+            if self.problems
+            else "Nothing looks wrong: chains agree, and there are enough draws."
+        )
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name in [*self.variables, "variable"])
+        lines = [f"{'variable':<{width}}" + "".join(f"{column:>16}" for column in COLUMNS)]
+        for name, row in self.variables.items():
+            lines.append(f"{name:<{width}}" + "".join(f"{row.get(column, float('nan')):>16.4g}" for column in COLUMNS))
+        lines.append(f"divergences {self.divergences}, E-BFMI {self.bfmi:.2f}, off the manifold by {self.distance:.1e}")
+        return "\n".join([*lines, self.verdict])
+
+
+def diagnose(tree: xarray.DataTree) -> Diagnosis:
+    """Look at a run."""
+    check_draws(tree)
+    kinds, posterior, stats = json.loads(tree.attrs.get("manifolds", "{}")), tree["posterior"], tree["sample_stats"]
+    arrays = {str(n): np.asarray(v.transpose("chain", "draw", ...)) for n, v in posterior.data_vars.items()}
+    variables = {name: _variable(values, kinds.get(name, "")) for name, values in arrays.items()}
+    divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
+    bfmi = convergence.least(convergence.bfmi(np.asarray(stats["energy"]))) if "energy" in stats else float("nan")
+    distance = float(stats["distance"].max()) if "distance" in stats else float("nan")
+    chains, num_draws = next(iter(arrays.values())).shape[:2]
+    problems = [
+        *movement_problems(arrays, kinds),
+        *acceptance_problems(stats, float(tree.attrs.get("target_acceptance", "nan"))),
+        *(text for name, row in variables.items() for text in _variable_problems(name, arrays[name], row, chains)),
+        *_run_problems(divergences, chains * num_draws, bfmi, distance, stats),
+    ]
+    return Diagnosis(tuple(problems), variables, divergences, bfmi, distance)
+
+
+def _variable(values: np.ndarray, kind: str) -> dict[str, float]:
+    numbers = convergence.chosen(values)
+    row = {
+        "rhat": convergence.most(convergence.rhat(numbers)),
+        "ess_bulk": convergence.least(convergence.ess(numbers)),
+        "ess_tail": convergence.least(convergence.ess(numbers, "tail")),
+        "mcse": convergence.most(convergence.mcse(numbers)),
+    }
+    manifold, axes = manifold_named(kind), kind == AXES
+    if manifold.mirrored or axes:
+        columns = np.swapaxes(values, -1, -2) if axes else values  # of axes each column for itself
+        products = convergence.invariants(columns, 1 if axes else manifold.point_ndim)
+        row["rhat_invariant"] = convergence.most(convergence.rhat(products))
+        row["ess_invariant"] = convergence.least(convergence.ess(products))
+    return row
+
+
+def _variable_problems(name: str, values: np.ndarray, row: dict[str, float], chains: int) -> list[str]:
+    text = disagreement(name, values, row)
+    if text is not None:
+        return [text]
+    if min(row["ess_bulk"], row["ess_tail"]) < ESS_PER_CHAIN * chains:
+        fewest = min(row["ess_bulk"], row["ess_tail"])
+        return [f"{name}: only {fewest:.0f} effective draws (wanted: {ESS_PER_CHAIN} per chain): draw longer."]
+    return []
+
+
+def _run_problems(divergences: int, total: int, bfmi: float, distance: float, stats: Any) -> list[str]:
+    found = []
+    if divergences:
+        found.append(
+            f"{divergences} of {total} draws diverged: a smaller step size or a smoother parametrisation is needed."
+        )
+    if bfmi < BFMI:
+        found.append(
+            f"E-BFMI is {bfmi:.2f} (below {BFMI}): the energy mixes slowly; heavy tails or a funnel: reparametrise."
+        )
+    limit = DISTANCE.get(str(stats["distance"].dtype), np.inf) if "distance" in stats else np.inf
+    if distance > limit:
+        found.append(
+            f"draws are off the manifold by {distance:.0e} (tolerance {limit:.0e}): report this, or use float64."
+        )
+    return found

@@ -1,0 +1,17 @@
+"""The door of the functions that look at draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orthodrome.errors import BadInput
+
+
+def check_draws(tree: Any) -> None:
+    """Raise unless this is a tree of draws, as `sample` returns it."""
+    import xarray
+
+    if not isinstance(tree, xarray.DataTree) or "posterior" not in tree.children:
+        raise BadInput(
+            f"draws are wanted, the DataTree that `sample` returns (or `draws_` of a fitted model), not {tree!r:.60}"
+        )
