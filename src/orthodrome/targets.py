@@ -6,6 +6,8 @@ Inside, the samplers see the density with respect to the surface measure of the 
 
     log pi_H(x) = logdensity(to_user(x)) + log_measure(x).
 
+Where the manifold knows the logs of the user's coordinates, a log in the user's function is taken from them (`in_user`).
+
 Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated
 run finds its compiled program again.
 """
@@ -19,9 +21,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import carried_logs
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.manifolds.manifold import Manifold
+
+
+def in_user(manifold: Manifold, function: Callable[[Tree], Array], x: Tree) -> Array:
+    """Return function(to_user(x)); logs of coordinates whose logs the manifold knows are finite where these underflow."""
+    p, logs = manifold.to_user(x), manifold.user_logs(x)
+    return carried_logs.evaluate(function, p, logs) if jax.tree.leaves(logs) else function(p)
 
 
 class ManifoldLaw(Protocol):
@@ -69,7 +78,7 @@ class Target:
 
     def embedded_logdensity(self, x: Tree) -> Array:
         """log pi_H(x), with respect to the surface measure."""
-        return self.user_logdensity(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+        return in_user(self.manifold, self.user_logdensity, x) + self.manifold.log_measure(x)
 
 
 @pytree
@@ -100,11 +109,11 @@ class Posterior:
 
     def embedded_prior(self, x: Tree) -> Array:
         """The part that is not multiplied by N/n: log prior and log measure."""
-        return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+        return in_user(self.manifold, self.logprior, x) + self.manifold.log_measure(x)
 
     def embedded_likelihood(self, x: Tree, rows: Tree) -> Array:
         """The summed log likelihood of some rows."""
-        return jnp.sum(self.pointwise(self.manifold.to_user(x), rows))
+        return in_user(self.manifold, lambda p: jnp.sum(self.pointwise(p, rows)), x)
 
     def embedded_logdensity(self, x: Tree) -> Array:
         """log pi_H(x), with respect to the surface measure."""

@@ -11,6 +11,7 @@ from orthodrome.doors.names import describe, factors
 from orthodrome.doors.poles import warn_poles
 from orthodrome.doors.settings import check_contract, check_resumable, check_sampler, density_of, parts, probe_of
 from orthodrome.doors.start import check_interval, check_numbers, check_path, read_start
+from orthodrome.doors.underflow import warn_underflow
 
 __all__ = [
     "check_components",
@@ -31,4 +32,5 @@ __all__ = [
     "read_start",
     "warn_coarse_energy",
     "warn_poles",
+    "warn_underflow",
 ]

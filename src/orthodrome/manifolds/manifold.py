@@ -91,6 +91,13 @@ class Manifold(abc.ABC):
         """The coordinates the user thinks in."""
         return x
 
+    def user_logs(self, x: Tree) -> Tree | None:
+        """Return the logs of `to_user(x)`, exact where the numbers themselves underflow; None: they are not known.
+
+        Where they are known, the user's log p is taken from them (`core.carried_logs`).
+        """
+        return None
+
     def from_user(self, p: Tree) -> Tree:
         """An embedded point whose `to_user` is p."""
         return p

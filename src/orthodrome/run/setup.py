@@ -77,6 +77,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     if (target := doors.density_of(sampler)) is not None:
         doors.check_components(target.manifold, _first_position(state))
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
+        doors.warn_underflow(target, _first_position(state))
     return Setup(engine, sampler, engine.place(state), positions, look)
 
 
