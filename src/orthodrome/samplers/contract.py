@@ -20,7 +20,7 @@ A sampler with `compiled = False` is stepped from Python (numba kernels, streams
 from __future__ import annotations
 
 import abc
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
 from jax import Array
@@ -102,6 +102,9 @@ class SteppedSampler(Sampler):
 
 class ExactSampler(SteppedSampler):
     """A sampler whose law is exact; its states have a `position`, its `logdensity`, and its `gradient` (or None)."""
+
+    blind: ClassVar[bool] = False
+    """Whether it has no gradients, so that the warm-up knows the scales from its draws and densities alone."""
 
     @property
     def adjusted(self) -> bool:
@@ -188,6 +191,11 @@ class StochasticSampler(SteppedSampler):
     def bears_noise(self, told: bool) -> bool:
         """Whether it compensates for the gradient's noise, given whether the estimator tells V."""
         return told
+
+    def absorbs(self, diagonal: Array, dimension: int) -> Array:
+        """Return the diagonal of the noise that the sampler makes up for by itself, whatever it is told, from the
+        diagonal of what is there, in units in which its friction is the same everywhere."""
+        return jnp.zeros_like(diagonal)
 
     def restarted(self, state: State) -> State:
         """Return the state without what a change of settings makes stale."""
