@@ -6,7 +6,7 @@ Inside, the samplers see the density with respect to the surface measure of the 
 
     log pi_H(x) = logdensity(to_user(x)) + log_measure(x).
 
-Where the manifold knows the logs of the user's coordinates, a log in the user's function is taken from them (`in_user`).
+Where the manifold knows the logs of the user's coordinates, a log in the user's function is taken from them: `in_user`.
 
 Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated
 run finds its compiled program again.
@@ -28,7 +28,7 @@ from orthodrome.manifolds.manifold import Manifold
 
 
 def in_user(manifold: Manifold, function: Callable[[Tree], Array], x: Tree) -> Array:
-    """Return function(to_user(x)); logs of coordinates whose logs the manifold knows are finite where these underflow."""
+    """Return function(to_user(x)), in which logs that the manifold knows are finite where the numbers underflow."""
     p, logs = manifold.to_user(x), manifold.user_logs(x)
     return carried_logs.evaluate(function, p, logs) if jax.tree.leaves(logs) else function(p)
 

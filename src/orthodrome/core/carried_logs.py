@@ -5,7 +5,7 @@ writes with log p, such as sum (a - 1) log p, is finite there all the same. So t
 operations are carried out one by one; an array that is p, or is made of p by an operation whose logarithm is known,
 is accompanied by its log:
 
-    log(p q) = log p + log q,    log(p / q) = log p - log q,    log(p^k) = k log p,    log(c p) = log c + log p for c > 0,
+    log(p q) = log p + log q,   log(p / q) = log p - log q,   log(p^k) = k log p,   log(c p) = log c + log p for c > 0,
 
 and whatever only picks, repeats or reshapes elements does the same to the logs. `log` of such an array, and
 `xlogy(y, p) = y log p`, then take the log that is carried. Everything else is as it was: an operation without such a
@@ -68,7 +68,8 @@ def evaluate(function: Callable[[Tree], Array], p: Tree, logs: Tree) -> Array:
     closed = jax.make_jaxpr(lambda *flat: function(jax.tree.unflatten(structure, flat)))(*leaves)
     given = [Carried(leaf, log) for leaf, log in zip(leaves, known, strict=True)]
     (result,) = _run(closed, given)
-    return result.value
+    value: Array = result.value
+    return value
 
 
 def _run(closed: core.ClosedJaxpr, given: list[Carried]) -> list[Carried]:

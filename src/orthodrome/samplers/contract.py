@@ -73,6 +73,10 @@ class Sampler(abc.ABC):
         """Return the mean of v.v/m that the scheme itself has, with exact gradients, after `done` transitions."""
         return jnp.ones((), trees.real_dtype(position))
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """Return by how much one unit of the gradient's noise heats each leaf or element; None: that is not known."""
+        return None
+
     def supports(self, manifold: Manifold) -> str | None:
         """Return why it cannot work on a space, and what to use instead; None if it can."""
         return None

@@ -2,8 +2,8 @@
 
 The spread of draws tells a unit only if they move. One step size for leaves with the standard deviations 1e-6 and 1e6
 moves the first and leaves the second where it is; no window of draws tells that from a leaf that is narrow. So each
-element of a flat leaf (each leaf, if it is curved or large) is moved alone from x by a distance s and by -s, and the s is
-found by bisection where the mean of
+element of a flat leaf (each leaf, if it is curved or large) is moved alone from x by a distance s and by -s, and the s
+is found by bisection where the mean of
 
     min(1, pi_H(x + s e) / pi_H(x)),    min(1, pi_H(x - s e) / pi_H(x))
 

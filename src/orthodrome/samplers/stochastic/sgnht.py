@@ -25,7 +25,7 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
-from orthodrome.dynamics.friction import friction_problem, friction_range
+from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import first_momentum
 from orthodrome.gradients.estimator import GradientEstimator
@@ -68,9 +68,17 @@ class SGNHT(FlatSampler):
         """Settings that cannot be."""
         return friction_problem(self.friction, matrix=False)
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h / (2 A)."""
+        return noise_heat(self.step_size, leaves.one_if_none(self.friction), 1, position)
+
     def bears_noise(self, told: bool) -> bool:
         """The thermostat makes up for the gradient's noise, told or not."""
         return True
+
+    def absorbs(self, diagonal: Array, dimension: int) -> Array:
+        """One thermostat makes up for the mean, one for each coordinate for the diagonal."""
+        return diagonal if self.per_coordinate else jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
 
     def restarted(self, state: ThermostatState) -> ThermostatState:
         """The thermostat back at the friction."""
