@@ -8,6 +8,9 @@ see the density with respect to the surface measure of the embedding (Byrne & Gi
 A law is also an estimator of its own gradient, the exact one (`gradients.estimator`): wherever a sampler wants an
 estimator, `GeodesicNUTS(target)` is `GeodesicNUTS(FullGradient(target))`.
 
+Where the manifold knows the logs of the user's coordinates, logs in the user's function are taken from them
+(`in_user`).
+
 Functions are static: define them once, and pass arrays as `data` rather than close over them, so that a repeated
 run finds its compiled program again.
 """
@@ -22,10 +25,17 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import carried_logs
 from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Noise, Tree
 from orthodrome.manifolds.manifold import Manifold
+
+
+def in_user(manifold: Manifold, function: Callable[[Tree], Array], x: Tree) -> Array:
+    """Return function(to_user(x)), in which logs that the manifold knows are finite where the numbers underflow."""
+    p, logs = manifold.to_user(x), manifold.user_logs(x)
+    return carried_logs.evaluate(function, p, logs) if jax.tree.leaves(logs) else function(p)
 
 
 class ManifoldLaw(Protocol):
@@ -123,7 +133,7 @@ class Target(ExactLaw):
 
     def embedded_logdensity(self, x: Tree) -> Array:
         """Return log pi_H(x), the log density with respect to the surface measure."""
-        return self.user_logdensity(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+        return in_user(self.manifold, self.user_logdensity, x) + self.manifold.log_measure(x)
 
 
 @pytree
@@ -157,11 +167,11 @@ class Posterior(ExactLaw):
 
     def embedded_prior(self, x: Tree) -> Array:
         """Return the log prior plus the log measure, the part that is not multiplied by N/n."""
-        return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+        return in_user(self.manifold, self.logprior, x) + self.manifold.log_measure(x)
 
     def embedded_likelihood(self, x: Tree, rows: Tree) -> Array:
         """Return the sum of the log likelihoods of the given rows."""
-        return jnp.sum(self.pointwise(self.manifold.to_user(x), rows))
+        return in_user(self.manifold, lambda p: jnp.sum(self.pointwise(p, rows)), x)
 
     def embedded_logdensity(self, x: Tree) -> Array:
         """Return log pi_H(x), the log density with respect to the surface measure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, TypeVar
 
 import jax
@@ -73,3 +74,16 @@ def size(tree: Tree) -> int:
 def real_dtype(tree: Tree) -> jnp.dtype:
     """The floating-point type that scalars about this tree are kept in."""
     return jnp.result_type(*jax.tree.leaves(tree))
+
+
+def row(tree: Tree) -> Array:
+    """Return all numbers of a tree in one row."""
+    return jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(tree)])
+
+
+def like_row(numbers: Array, like: Tree) -> Tree:
+    """Return a row of numbers as a tree of the shapes and dtypes of `like`."""
+    parts, structure = jax.tree.flatten(like)
+    ends = itertools.accumulate(leaf.size for leaf in parts)
+    cut = [numbers[end - a.size : end].reshape(a.shape).astype(a.dtype) for end, a in zip(ends, parts, strict=True)]
+    return jax.tree.unflatten(structure, cut)

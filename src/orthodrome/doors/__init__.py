@@ -22,6 +22,7 @@ from orthodrome.doors.start import (
     check_whole,
     read_start,
 )
+from orthodrome.doors.underflow import warn_underflow
 
 __all__ = [
     "check_choice",
@@ -48,4 +49,5 @@ __all__ = [
     "read_start",
     "warn_coarse_energy",
     "warn_poles",
+    "warn_underflow",
 ]

@@ -56,6 +56,14 @@ def expected_temperature(order: str, step_size: Any, friction: Any, position: Tr
     return sum(sums) / sum(x.size for x in jax.tree.leaves(position))
 
 
+def noise_heat(step_size: Any, friction: Any, kicks: float, position: Tree) -> Tree | None:
+    """Return h / (2 C k), by which the gradient's noise heats with k kicks in a step; None for matrices."""
+    if leaves.any_map(step_size) or leaves.any_map(friction):
+        return None
+    h, c = leaves.spread(step_size, position), leaves.spread(friction, position)
+    return jax.tree.map(lambda h, c: h / (2 * c * kicks), h, c)
+
+
 def _rate(friction: Entry, h: Entry, like: Array) -> Array:
     """Return C h for each element, or its eigenvalues."""
     if is_map(friction):

@@ -9,6 +9,7 @@ from orthodrome.gradients.full import FullGradient
 from orthodrome.gradients.latent import LatentGradient, LatentPosterior
 from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.gradients.noise_models import (
+    AutomaticForm,
     DiagonalForm,
     EmpiricalFisher,
     FullForm,
@@ -25,6 +26,7 @@ from orthodrome.linear.low_rank import LowRank as LowRankNoise  # the name under
 
 __all__ = [
     "SVRG",
+    "AutomaticForm",
     "BatchGradient",
     "CenteredCounts",
     "ConjugateCounts",

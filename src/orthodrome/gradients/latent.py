@@ -30,6 +30,7 @@ from orthodrome.gradients.minibatch import RowGradient
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
 from orthodrome.gradients.rows import take_rows
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.targets import in_user
 
 
 @pytree
@@ -56,7 +57,7 @@ class LatentPosterior:
 
     def embedded_prior(self, x: Tree) -> Array:
         """Return the log prior with the log measure, which are not multiplied by N/n."""
-        return self.logprior(self.manifold.to_user(x)) + self.manifold.log_measure(x)
+        return in_user(self.manifold, self.logprior, x) + self.manifold.log_measure(x)
 
 
 class LatentMemory(NamedTuple):
@@ -98,7 +99,7 @@ class LatentGradient(RowGradient):
         target, ratio = self.target, self.target.num_data / self.batch_size
 
         def estimated(y: Tree) -> Array:
-            likelihood = target.complete(self.manifold.to_user(y), batch, z)
+            likelihood = in_user(self.manifold, lambda p: target.complete(p, batch, z), y)
             return target.embedded_prior(y) + jnp.asarray(ratio, likelihood.dtype) * likelihood
 
         each = self._each(x, batch, z) if self.noise.per_datum else None
@@ -111,6 +112,6 @@ class LatentGradient(RowGradient):
         def one(row: Tree, latents: Tree) -> Tree:
             rows = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 0), row)
             kept = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 1), latents)
-            return jax.grad(lambda y: self.target.complete(self.manifold.to_user(y), rows, kept))(x)
+            return jax.grad(lambda y: in_user(self.manifold, lambda p: self.target.complete(p, rows, kept), y))(x)
 
         return jax.vmap(one, in_axes=(0, 1))(batch, z)

@@ -21,7 +21,7 @@ from orthodrome.gradients.estimator import Estimate
 from orthodrome.gradients.noise_models import NoiseModel, NoNoise
 from orthodrome.gradients.rows import draw_rows, take_rows
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.targets import LawOfData, Posterior
+from orthodrome.targets import LawOfData, Posterior, in_user
 
 
 class RowGradient(abc.ABC):
@@ -129,7 +129,7 @@ def _each(target: Posterior, x: Tree, batch: Tree, ratio: Array) -> tuple[Array,
 
 def each_row(target: Posterior, x: Tree, batch: Tree) -> tuple[Array, Tree]:
     """Return the log likelihood of every row and its ambient gradient, stacked."""
-    one = lambda y, row: target.loglikelihood(target.manifold.to_user(y), row)
+    one = lambda y, row: in_user(target.manifold, lambda p: target.loglikelihood(p, row), y)
     return jax.vmap(jax.value_and_grad(one), in_axes=(None, 0))(x, batch)
 
 

@@ -6,7 +6,9 @@ c-7): for a batch of S of D rows with the gradients g_i, projected on the tangen
     V = (D^2 / S) (1 - S / D) Cov(g_i),
 
 averaged over the batches with weights that decay. The factor 1 - S/D is there without replacement only. Four forms
-say how much of the matrix is kept: `ScalarForm`, `DiagonalForm`, `LowRankForm(rank)`, `FullForm`.
+say how much of the matrix is kept: `ScalarForm`, `DiagonalForm`, `LowRankForm(rank)`, `FullForm`; and `AutomaticForm`
+takes the last for small leaves and the low rank for others. What a form leaves out heats or cools in every direction in
+which it errs, by h w'(V - V_kept) w / (2 C): a diagonal of correlated rows is right in total and wrong in each.
 """
 
 from __future__ import annotations
@@ -175,16 +177,40 @@ class LowRankForm(Form):
 
 
 @pytree
+class AutomaticForm(Form):
+    """The whole matrix of a leaf that is small, and its leading directions, with the diagonal, of one that is not.
+
+    full: leaves of so many numbers at most are kept whole; each step costs an eigendecomposition of that size
+    rank: the number of directions for others
+    """
+
+    full: int = static(default=32)
+    rank: int = static(default=16)
+
+    def zero(self, x: Array) -> Any:
+        return self._form(x.size).zero(x)
+
+    def mix(self, old: Any, rows: Array, weight: Array, dimension: int) -> Any:
+        return self._form(rows.shape[1]).mix(old, rows, weight, dimension)
+
+    def noise(self, kept: Any, x: Array) -> Any:
+        return self._form(x.size).noise(kept, x)
+
+    def _form(self, size: int) -> Form:
+        return FullForm() if size <= self.full else LowRankForm(self.rank)
+
+
+@pytree
 class EmpiricalFisher(NoiseModel):
     """A running estimate of V from the gradients of the rows of each batch.
 
-    kind: the form that is kept
+    kind: the form that is kept; unless set, the whole matrix of small leaves and a low rank of others
     decay: the weight of the past; the average reaches over about 1 / (1 - decay) batches
     """
 
     per_datum = True
 
-    kind: Form = DiagonalForm()
+    kind: Form = AutomaticForm()
     decay: Setting = 0.99
 
     def init(self, manifold: Manifold, x: Tree) -> FisherMemory:

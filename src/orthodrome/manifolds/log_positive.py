@@ -1,6 +1,7 @@
 """Positive numbers in log coordinates: x = log p, dp = exp(x) dx, so log_measure(x) = sum x.
 
-With `carry_logs` the user's density is a function of log p, still with respect to dp.
+A log p in the user's density is x itself (`user_logs`), also where p underflows. With `carry_logs` the user's density
+is a function of log p, still with respect to dp.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ class LogPositive(Euclidean):
 
     def to_user(self, x: Array) -> Array:
         return x if self.carry_logs else jnp.exp(x)
+
+    def user_logs(self, x: Array) -> Array | None:
+        return None if self.carry_logs else x
 
     def from_user(self, p: Array) -> Array:
         return p if self.carry_logs else jnp.log(p)

@@ -7,8 +7,9 @@ dp_i = p_i (dx_i - sum_j p_j dx_j) with dx_d = -sum of the others has the determ
 
     log_measure(x) = sum_i log p_i + log(d) / 2,
 
-from the log weights, which are finite where a weight itself underflows (99 % of Gamma(1e-4) draws do in float32). With
-`carry_logs` the user's density is a function of the log weights, still with respect to dp.
+from the log weights, which are finite where a weight itself underflows (99 % of Gamma(1e-4) draws do in float32). A
+log p in the user's density is taken from them too (`user_logs`). With `carry_logs` the user's density is a function of
+the log weights, still with respect to dp.
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ class LogRatioSimplex(Weights):
 
     def to_user(self, x: Array) -> Array:
         return jax.nn.log_softmax(x, axis=-1) if self.carry_logs else jax.nn.softmax(x, axis=-1)
+
+    def user_logs(self, x: Array) -> Array | None:
+        return None if self.carry_logs else jax.nn.log_softmax(x, axis=-1)
 
     def from_user(self, p: Array) -> Array:
         return _centred(p if self.carry_logs else jnp.log(jnp.maximum(p, jnp.finfo(p.dtype).tiny)))

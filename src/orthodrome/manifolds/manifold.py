@@ -99,6 +99,13 @@ class Manifold(abc.ABC):
         """Convert an embedded point to the user's coordinates."""
         return x
 
+    def user_logs(self, x: Tree) -> Tree | None:
+        """Return the logs of `to_user(x)`, exact where the numbers themselves underflow; None: they are not known.
+
+        Where they are known, the user's log p is taken from them (`core.carried_logs`).
+        """
+        return None
+
     def from_user(self, p: Tree) -> Tree:
         """Convert a point in the user's coordinates to an embedded point; `to_user` takes it back."""
         return p

@@ -62,6 +62,9 @@ class Product(Manifold):
     def to_user(self, x: Tree) -> Tree:
         return self.map(lambda m, a: m.to_user(a), x)
 
+    def user_logs(self, x: Tree) -> Tree:
+        return self.map(lambda m, a: m.user_logs(a), x)
+
     def from_user(self, p: Tree) -> Tree:
         return self.map(lambda m, a: m.from_user(a), p)
 

@@ -24,7 +24,7 @@ from jax.flatten_util import ravel_pytree
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
-from orthodrome.targets import Posterior
+from orthodrome.targets import Posterior, in_user
 
 
 class PointMetric(abc.ABC):
@@ -58,6 +58,6 @@ class FisherMetric(PointMetric):
     def matrix(self, x: Tree) -> Array:
         flat, unravel = ravel_pytree(x)
         law = self.posterior
-        one = lambda y, datum: law.loglikelihood(law.manifold.to_user(unravel(y)), datum)
+        one = lambda y, datum: in_user(law.manifold, lambda p: law.loglikelihood(p, datum), unravel(y))
         scores = jax.vmap(jax.grad(one), in_axes=(None, 0))(flat, law.data)
         return scores.T @ scores - jax.hessian(lambda y: law.embedded_prior(unravel(y)))(flat)

@@ -25,6 +25,7 @@ from orthodrome.errors import Diverged, OrthodromeWarning
 from orthodrome.run.conduct import Conductor, Draws
 from orthodrome.run.extras import add_groups, check_pointwise
 from orthodrome.run.interrupt import Interruption
+from orthodrome.run.noise_heat import ENOUGH, warn_directions
 from orthodrome.run.progress import Progress, new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
@@ -187,7 +188,9 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
         return held.tree()
     tree, start = held.tree(), jax.tree.map(lambda leaf: leaf[0], conductor.setup.positions)
     plan, drawing = conductor.plan, conductor.setup.tuned(standing.tuned)
-    warn_temperature(tree, drawing, start, plan.num_warmup, plan.thin)
+    right = warn_temperature(tree, drawing, start, plan.num_warmup, plan.thin)
+    if right and plan.num_chains * standing.done >= ENOUGH:
+        warn_directions(drawing, standing.state, plan.seed)
     return tree
 
 

@@ -81,6 +81,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
         doors.check_rows_alone(target, jax.tree.map(lambda leaf: leaf[0], positions))
         doors.check_components(target.manifold, _first_position(state))
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
+        doors.warn_underflow(target, _first_position(state))
     return Setup(engine, sampler, engine.place(state), positions, look)
 
 

@@ -23,16 +23,16 @@ LOOKS = 256
 """At so many transitions, at most, the scheme is asked for its own temperature."""
 
 
-def warn_temperature(tree: xarray.DataTree, sampler: Sampler, position: Tree, first_step: int, thin: int) -> None:
-    """Warn if the mean temperature is out of proportion to the scheme's own.
+def warn_temperature(tree: xarray.DataTree, sampler: Sampler, position: Tree, first_step: int, thin: int) -> bool:
+    """Warn if the mean temperature is out of proportion to the scheme's own; return whether it is known and right.
 
     first_step, thin: transitions before the first draw, and for every draw
     """
     if "sample_stats" not in tree or "temperature" not in tree["sample_stats"]:
-        return
+        return False
     values = np.asarray(tree["sample_stats"]["temperature"], float)
     if values.shape[1] < PARTS:
-        return
+        return False
     expected = mean_expected(sampler, position, first_step + thin * np.arange(1, values.shape[1] + 1) - 1)
     parts = np.concatenate([part.mean(axis=1) for part in np.array_split(values, PARTS, axis=1)])
     mean, error = float(np.mean(parts)), SURE * np.std(parts) / np.sqrt(len(parts))
@@ -40,6 +40,7 @@ def warn_temperature(tree: xarray.DataTree, sampler: Sampler, position: Tree, fi
     text = temperature_warning(mean, expected) if temperature_warning(nearest, expected) is not None else None
     if text is not None:
         warnings.warn(text, OrthodromeWarning, stacklevel=5)
+    return text is None
 
 
 def mean_expected(sampler: Sampler, position: Tree, done: np.ndarray) -> float:

@@ -21,7 +21,7 @@ A sampler with `compiled = False` is stepped from Python (numba kernels, streams
 from __future__ import annotations
 
 import abc
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
 from jax import Array
@@ -83,6 +83,10 @@ class Sampler(abc.ABC):
         """Return the mean of v.v/m under the integrator itself, with exact gradients, after `done` transitions."""
         return jnp.ones((), trees.real_dtype(position))
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """Return by how much one unit of the gradient's noise heats each leaf or element; None: that is not known."""
+        return None
+
     def supports(self, manifold: Manifold) -> str | None:
         """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
         return None
@@ -115,6 +119,9 @@ class ExactSampler(SteppedSampler):
 
     Its states have a `position`, its `logdensity`, and its `gradient` (or None).
     """
+
+    blind: ClassVar[bool] = False
+    """Whether it has no gradients, so that the warm-up knows the scales from its draws and densities alone."""
 
     @property
     def adjusted(self) -> bool:
@@ -205,6 +212,11 @@ class StochasticSampler(SteppedSampler):
         """Return whether the sampler compensates for the noise of the gradient; `told`: whether the estimator states
         V."""
         return told
+
+    def absorbs(self, diagonal: Array, dimension: int) -> Array:
+        """Return the diagonal of the noise that the sampler makes up for by itself, whatever it is told, from the
+        diagonal of what is there, in units in which its friction is the same everywhere."""
+        return jnp.zeros_like(diagonal)
 
     def restarted(self, state: State) -> State:
         """Return the state without what a change of settings makes obsolete."""

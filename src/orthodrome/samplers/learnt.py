@@ -5,10 +5,12 @@ be short for two reasons: the integrator has an error of some power of it, and t
 second-order dynamics with the friction C (in these units; C = sqrt(L) unless set) the step a, and for first-order
 dynamics the step b, are
 
-    a = min( stable / sqrt(L), stable / C, 2 s C / V ),          b = min( FIRST / L, 2 s / V ),
+    a = min( stable / sqrt(L'), stable / C, 2 s C / V ),          b = min( FIRST / L', 2 s / V ),
 
-where s is the rise of the temperature that is allowed. `stable` is SECOND for symmetric words, whose bias is of order
-a^2, and EULER for the schemes of order a.
+where L' is the curvature in the stiffest direction and s the rise of the mean temperature that is allowed. `stable` is
+SECOND for symmetric words, whose bias is of order a^2, and EULER for the schemes of order a. In the stiffest direction
+of a Gaussian Euler's first-order scheme has the variance 1 / (1 - b L' / 2), so FIRST keeps it within 2 %; EULER is a
+few per cent of the friction's time, by half of which a thermostat is off.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from jax import Array
 
 from orthodrome.core.types import Setting, Tree
 
-SECOND, EULER, FIRST = 0.4, 0.1, 0.1
+SECOND, EULER, FIRST = 0.4, 0.05, 0.04
 """The steps in units of the curvature: `stable` of symmetric words, `stable` of Euler schemes, and that of b."""
 
 
@@ -42,10 +44,11 @@ class Measured(NamedTuple):
 
     units: the unit of each leaf, or of each element of a flat leaf
     most: the longest step of each leaf
-    share: s, the relative rise of the temperature that the noise may cause
+    share: s, the relative rise of the temperature, averaged over directions, that the noise may cause
     curvature, noise: L and V in these units, or in those of the sampler's own metric
     raw_noise: V without units
     stretch: the largest diagonal entry of the inverse of that metric
+    stiffest: L' / L
     """
 
     units: Tree
@@ -55,6 +58,7 @@ class Measured(NamedTuple):
     noise: Array
     raw_noise: Array
     stretch: Array
+    stiffest: Any = 1.0
 
     @property
     def rate(self) -> Array:
@@ -70,11 +74,13 @@ class Measured(NamedTuple):
         weakest = self.rate if weakest is None else weakest
         strongest = self.rate if strongest is None else strongest
         by_noise = 2 * self.share * weakest / jnp.maximum(self.noise, 1e-30)
-        return jnp.minimum(jnp.minimum(stable / self.rate, stable / strongest), by_noise)
+        by_curvature = stable / (self.rate * jnp.sqrt(self.stiffest))
+        return jnp.minimum(jnp.minimum(by_curvature, stable / strongest), by_noise)
 
     def first_order(self) -> Array:
         """Return the step b of first-order dynamics."""
-        return jnp.minimum(FIRST / self.curvature, 2 * self.share / jnp.maximum(self.noise, 1e-30))
+        by_curvature = FIRST / (self.curvature * self.stiffest)
+        return jnp.minimum(by_curvature, 2 * self.share / jnp.maximum(self.noise, 1e-30))
 
     def in_units(self, step: Array) -> Tree:
         """Return the step of each leaf in its units, at most the longest."""

@@ -9,12 +9,14 @@ changed after it.
     60-75 %                     dual averaging with the final units
     75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
 
-The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`.
+The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`. A sampler without gradients
+asks the density itself for units that its draws cannot tell (`probing`), at the start and at the end of each window.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import jax
@@ -22,6 +24,7 @@ import jax.numpy as jnp
 from jax import Array
 
 import orthodrome.tuning.dual_averaging as dual_averaging
+import orthodrome.tuning.probing as probing
 import orthodrome.tuning.scales as scales
 import orthodrome.tuning.trajectory_choice as trajectory_choice
 import orthodrome.tuning.trajectory_length as trajectory_length
@@ -102,7 +105,7 @@ class Adapted(Tuner):
     def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
         """Return the state at an embedded position, with untuned steps."""
         dtype = trees.real_dtype(position)
-        units = scales.ones(self.manifold, self.metric, position)
+        units = self._probed(scales.ones(self.manifold, self.metric, position), position, lambda a: a)
         tuning = ExactTuning(
             step=jnp.zeros((), jnp.int32),
             dual=self._begin(position, units),
@@ -183,12 +186,20 @@ class Adapted(Tuner):
 
     def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         units = scales.scales(self.manifold, self.metric, tuning.moments, tuning.since, position, self._gather)
+        units = self._probed(units, position, self._mean)
         return tuning._replace(
             dual=self._begin(position, units),
             units=units,
             moments=scales.start(self.manifold, self.metric, jax.tree.map(self._mean, position)),
             since=jnp.zeros_like(tuning.since),
         )
+
+    def _probed(self, units: Tree, position: Tree, pool: Callable[[Array], Array]) -> Tree:
+        """Correct the units of a sampler without gradients by the density: draws that do not move tell nothing."""
+        if not self.sampler.blind or self.metric is not None or "units" not in self.sampler.learns:
+            return units
+        height = lambda x: self.sampler.init(x).logdensity
+        return probing.corrected(self.manifold, height, position, units, pool)
 
     def _measuring(self, tuning: ExactTuning) -> Array:
         return 100 * tuning.step >= MEASURE * self.num_warmup

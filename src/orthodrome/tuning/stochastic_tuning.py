@@ -9,10 +9,17 @@ window alone, `scales`) or the inverse of the sampler's own metric, pooled over 
     V   = (g1 - g2)' D (g1 - g2) / (2 m)                             the gradient's noise
     L^2 = (g1 - g0)' D (g1 - g0) / (x - x0)' D^-1 (x - x0)           the curvature along the way, of the same batch
 
-give the step and the friction (`Measured`). The noise may raise the temperature by the share WARM, or by COMPENSATED
-where it is compensated for (V told to a sampler that takes it out, or a thermostat). Before that the share falls from
-FALLING over the first third of the warm-up: on its way to the mode the chain may be hot. Thermostats wait for the
-last units.
+give the step and the friction (`Measured`). In a direction w, in these units, a step h with a friction C heats by
+
+    h w'(V - V_told - A) w / (2 C),
+
+where V_told is what the sampler takes out of its own noise and A what a thermostat absorbs: the mean, or the diagonal.
+So a diagonal V_told that is right in total is wrong in every direction along which coordinates are correlated, and the
+draws are too wide along some and too narrow along others while the mean temperature is 1. Therefore the leading
+directions of this remainder are followed (`leading`), along which the noise may raise the temperature by WARM, and
+those of V, along which the noise that is taken out may have the share COMPENSATED: beyond 1 it could not be. The
+integrator's error goes by the largest curvature, not the mean one. Before that the share falls from FALLING over the
+first third of the warm-up: on its way to the mode the chain may be hot. Thermostats wait for the last units.
 """
 
 from __future__ import annotations
@@ -32,14 +39,18 @@ from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import leaves, maps
 from orthodrome.samplers.contract import StochasticSampler
 from orthodrome.samplers.learnt import SECOND, Measured
+from orthodrome.tuning import leading
+from orthodrome.tuning.leading import Leading
 from orthodrome.tuning.tuner import Tuner
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
-FALLING, WARM, COMPENSATED = 5.0, 0.04, 0.4
+FALLING, WARM, COMPENSATED = 5.0, 0.03, 0.5
 """The relative rise of the temperature that is allowed: at first, in the end, and where noise is compensated for."""
 MEMORY = 50
 """The number of transitions over which the running means are averaged."""
+BLOCKS, LAST = 5, 80
+"""Directions turn so often, in per cent of the warm-up, and no more after so much of it."""
 
 
 class Seen(NamedTuple):
@@ -50,6 +61,14 @@ class Seen(NamedTuple):
     raw_noise: Array
     stretch: Array
     measured: Array
+
+
+class Directions(NamedTuple):
+    """The leading directions of the gradient's noise, of what is left of it, and of the curvature."""
+
+    noise: Leading
+    left: Leading
+    curvature: Leading
 
 
 class StochasticTuning(NamedTuple):
@@ -68,6 +87,7 @@ class StochasticTuning(NamedTuple):
     secants: Tree
     since: Array
     seen: Seen
+    directions: Directions
 
 
 class StochasticAdaptedState(NamedTuple):
@@ -110,34 +130,37 @@ class StochasticAdapted(Tuner):
         seen = Seen(jnp.maximum(100 * SECOND**2 * steepness, 1), zero, zero, jnp.ones_like(zero), zero)
         moments = scales.start(self.manifold, None, position)
         lines = secants.start(self.manifold, position)
-        tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, lines, zero, seen)
-        return StochasticAdaptedState(self._at(tuning, position, told=False).init(position, init_key), tuning)
+        fresh = [leading.start(trees.size(position), zero.dtype, ratio) for ratio in (1.0, 0.0, 1.0)]
+        tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, lines, zero, seen, Directions(*fresh))
+        return StochasticAdaptedState(self._at(tuning, position).init(position, init_key), tuning)
 
     def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Info]:
         """Make one transition of the sampler inside, and learn from it."""
         step_key, one_key, other_key = jax.random.split(key, 3)
         tuning = state.tuning
-        told = self._told(one_key, state.inner)
-        sampler = self._at(tuning, state.position, told)
+        sampler = self._at(tuning, state.position)
         inner = trees.where(self._settling(tuning), sampler.restarted(state.inner), state.inner)
         inner, info = sampler.step(step_key, inner)
-        seen, lines = self._measured(one_key, other_key, tuning, state.inner.position, inner)
+        seen, lines, directions = self._measured(one_key, other_key, tuning, state.inner.position, inner)
         moments = scales.update(self.manifold, None, tuning.moments, inner.position, None, self._mean)
-        learnt = StochasticTuning(tuning.done + 1, tuning.units, moments, lines, tuning.since + 1, seen)
-        return StochasticAdaptedState(inner, self._window(learnt, inner.position)), info
+        learnt = StochasticTuning(tuning.done + 1, tuning.units, moments, lines, tuning.since + 1, seen, directions)
+        return StochasticAdaptedState(inner, self._window(self._turned(learnt), inner.position)), info
 
     def freeze(self, state: StochasticAdaptedState) -> StochasticSampler:
         """Return the tuned sampler, from the state of all chains."""
         one = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), state)
-        told = self._told(jax.random.key(0), one.inner)
-        return self._at(one.tuning, one.position, told)
+        chains = len(jax.tree.leaves(state.position)[0])
+        tuning = one.tuning._replace(directions=_settled(one.tuning.directions, jnp.asarray(chains)))
+        return self._at(tuning, one.position)
 
-    def _at(self, tuning: StochasticTuning, position: Tree, told: bool) -> StochasticSampler:
-        """Return the sampler inside with the current steps and frictions."""
+    def _at(self, tuning: StochasticTuning, position: Tree) -> StochasticSampler:
+        """The sampler inside with the current steps and frictions."""
         falling = FALLING * (1 - 3 * tuning.done.astype(tuning.since.dtype) / self.num_warmup)
-        share = jnp.maximum(COMPENSATED if self.sampler.bears_noise(told) else WARM, falling)
+        noise, left, curvature = (sums.ratio for sums in tuning.directions)
+        share = jnp.minimum(COMPENSATED / noise, WARM / jnp.maximum(left, 1e-6))
         *measured, _ = tuning.seen
-        return self.sampler.tuned(Measured(tuning.units, self.manifold.max_step(position), share, *measured))
+        found = Measured(tuning.units, self.manifold.max_step(position), jnp.maximum(share, falling), *measured)
+        return self.sampler.tuned(found._replace(stiffest=curvature))
 
     def _inverse_metric(self, units: Tree, position: Tree, estimate: Estimate) -> Tree:
         """Return D, the squares of the units or the inverse of the sampler's own metric."""
@@ -145,15 +168,9 @@ class StochasticAdapted(Tuner):
             return jax.tree.map(jnp.square, units)
         return self.sampler.inverse_metric_at(position, estimate)
 
-    def _told(self, key: Array, inner: State) -> bool:
-        """Return whether the estimator states V, from the structure of its result."""
-        gradient = self.sampler.gradient
-        shapes = jax.eval_shape(lambda k, x, m: gradient.estimate(k, x, m)[0], key, inner.position, inner.memory)
-        return shapes.noise is not None
-
     def _measured(
         self, one_key: Array, other_key: Array, tuning: StochasticTuning, old: Tree, inner: State
-    ) -> tuple[Seen, Tree]:
+    ) -> tuple[Seen, Tree, Directions]:
         x, m, gradient = inner.position, self.manifold, self.sampler.gradient
         ask = lambda key, y: gradient.estimate(key, y, inner.memory)[0]
         estimate = ask(one_key, x)
@@ -175,7 +192,55 @@ class StochasticAdapted(Tuner):
             stretch=jnp.maximum(mix(seen.stretch, size(leaves.largest_diagonal(metric, x))), 1e-12),
             measured=seen.measured + 1,
         )
-        return seen, secants.update(m, tuning.secants, way, bend, self._mean)
+        lines = secants.update(m, tuning.secants, way, bend, self._mean)
+        return seen, lines, self._followed(tuning.directions, x, metric, estimate, error, way, bend)
+
+    def _followed(
+        self, old: Directions, x: Tree, metric: Tree, estimate: Estimate, error: Tree, way: Tree, bend: Tree
+    ) -> Directions:
+        """Add one step to the sums of each set of directions."""
+        root = leaves.over(maps.root, metric)
+        inward = lambda g: trees.row(leaves.over(maps.transposed, root, g))
+        z, b, w = inward(error) / 2**0.5, inward(bend), inward(leaves.over(maps.solve, metric, way))
+        m, dtype = max(1, self.manifold.dimension(x)), old.noise.directions.dtype
+        z, b, w = (a.astype(dtype) for a in (z, b, w))
+        outer = lambda a, d: jnp.outer(a, a @ d)
+        mean, squares = z @ z / m, lambda a, d: (a @ d) ** 2
+        d = old.noise.directions
+        noise = leading.add(old.noise, outer(z, d), squares(z, d), mean, self._mean)
+        image = self._left(old.left.directions, x, root, estimate, z)
+        left = leading.add(old.left, image, squares(z, old.left.directions), mean, self._mean)
+        d = old.curvature.directions
+        speed = jnp.sqrt(b @ b / jnp.maximum(w @ w, 1e-30))
+        curvature = leading.add(old.curvature, outer(b, d), squares(w, d), speed, self._mean)
+        return Directions(noise, left, curvature)
+
+    def _left(self, directions: Array, x: Tree, root: Tree, estimate: Estimate, z: Array) -> Array:
+        """Return (V - V_told - A) times the directions, in the tangent space, for one sample z of the noise."""
+        unflat = lambda column: trees.like_row(column, x)
+        tangent = jax.vmap(lambda c: trees.row(self.manifold.project(x, unflat(c))), 1, 1)
+        d = tangent(directions).astype(z.dtype)
+        diagonal, image = z**2, jnp.outer(z, z @ d)
+        if estimate.noise is not None and self.sampler.bears_noise(True):
+            v = leaves.spread(estimate.noise, x)
+            told = lambda c: leaves.over(maps.transposed, root, _applied(v, leaves.over(maps.apply, root, unflat(c))))
+            image = image - jax.vmap(lambda c: trees.row(told(c)), 1, 1)(d).astype(z.dtype)
+            diagonal = diagonal - trees.row(_diagonal_between(root, v, x)).astype(z.dtype)
+        absorbed = self.sampler.absorbs(diagonal, max(1, self.manifold.dimension(x)))
+        return tangent(image - absorbed[:, None] * d).astype(z.dtype)
+
+    def _turned(self, tuning: StochasticTuning) -> StochasticTuning:
+        """Turn the directions at the end of a block."""
+        percent = 100 * tuning.done // self.num_warmup
+        at_end = (percent // BLOCKS != 100 * (tuning.done - 1) // self.num_warmup // BLOCKS) & (percent <= LAST)
+        chains = jax.lax.psum(jnp.ones((), tuning.since.dtype), self.pool)
+        turned = jax.lax.cond(
+            jax.lax.pmax(at_end.astype(jnp.int32), self.pool) > 0,
+            lambda d: Directions(*(leading.turned(sums, sums.ratio) for sums in _settled(d, chains))),
+            lambda d: d,
+            tuning.directions,
+        )
+        return tuning._replace(directions=turned)
 
     def _settling(self, tuning: StochasticTuning) -> Array:
         """Return whether the units are not final yet."""
@@ -196,10 +261,31 @@ class StochasticAdapted(Tuner):
             seen = seen._replace(curvature=zero + 4, measured=zero)
         start = scales.start(self.manifold, None, jax.tree.map(self._mean, position))
         lines = secants.start(self.manifold, position)
-        return StochasticTuning(tuning.done, units, start, lines, jnp.zeros_like(tuning.since), seen)
+        return StochasticTuning(tuning.done, units, start, lines, jnp.zeros_like(tuning.since), seen, tuning.directions)
 
     def _mean(self, x: Array) -> Array:
         return jax.lax.pmean(x, self.pool)
+
+
+def _settled(directions: Directions, chains: Array) -> Directions:
+    """Return the directions with the ratios that their sums tell."""
+    noise, left, curvature = directions
+    return Directions(
+        noise._replace(ratio=jnp.maximum(leading.largest(noise), 1)),
+        left._replace(ratio=leading.remainder(left, chains)),
+        curvature._replace(ratio=jnp.maximum(leading.stiffest(curvature), 1)),
+    )
+
+
+def _applied(noise: Tree, u: Tree) -> Tree:
+    """Return V u."""
+    return leaves.over(maps.apply, noise, u)
+
+
+def _diagonal_between(root: Tree, noise: Tree, x: Tree) -> Tree:
+    """Return the diagonal of R'VR, of a diagonal R; of the thermostats all have one."""
+    between = lambda r, v, a: maps.diagonal(r, a) ** 2 * maps.diagonal(v, a)
+    return leaves.over(between, root, noise, x)
 
 
 def _square(metric: Tree, g: Tree) -> Array:

@@ -12,7 +12,7 @@ changes the speed a little.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -58,6 +58,8 @@ class RandomWalk(ExactSampler):
     step_size: the standard deviation of the step; a number or one per leaf (per element on flat leaves); None: learnt
         in warm-up
     """
+
+    blind: ClassVar[bool] = True
 
     target: EmbeddedLaw
     step_size: Setting = None

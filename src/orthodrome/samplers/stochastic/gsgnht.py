@@ -28,7 +28,7 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Number, Setting, Tree
 from orthodrome.dynamics import splitting
-from orthodrome.dynamics.friction import friction_problem, friction_range
+from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
 from orthodrome.gradients.estimator import GradientEstimator
@@ -151,10 +151,19 @@ class GSGNHT(StochasticSampler):
         """Return the state with the thermostat at the friction, which a change of settings has moved."""
         return state._replace(thermostat=leaves.mean_diagonal(self.friction, state.position))
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
+        kicks = sum(self.order.count(letter) for letter in "OK")
+        return noise_heat(self.step_size, self.friction, kicks / (self.num_steps if self.reuse_batch else 1), position)
+
     def bears_noise(self, told: bool) -> bool:
         """Return True: the thermostat compensates for the noise of the gradient, whether or not the estimator states
         V."""
         return True
+
+    def absorbs(self, diagonal: Array, dimension: int) -> Array:
+        """One thermostat makes up for the mean."""
+        return jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
 
     def tuned(self, measured: Measured) -> GSGNHT:
         """Return the sampler with step and friction as in `SGGMC`, and a thermostat as fast as the friction."""

@@ -24,7 +24,7 @@ import orthodrome.dynamics.phase as stochastic
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Number, Setting, Tree
 from orthodrome.dynamics import splitting
-from orthodrome.dynamics.friction import expected_temperature, friction_problem, friction_range
+from orthodrome.dynamics.friction import expected_temperature, friction_problem, friction_range, noise_heat
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
 from orthodrome.gradients.estimator import GradientEstimator
@@ -128,6 +128,11 @@ class SGGMC(StochasticSampler):
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the mean of v.v/m under the integrator itself (erratum c-10)."""
         return expected_temperature(self.order, self.step_size, self.friction, position)
+
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
+        kicks = sum(self.order.count(letter) for letter in "OK")
+        return noise_heat(self.step_size, self.friction, kicks / (self.num_steps if self.reuse_batch else 1), position)
 
     def bears_noise(self, told: bool) -> bool:
         """Return whether the word has an O, which alone compensates for V, and V is known."""

@@ -22,7 +22,7 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
-from orthodrome.dynamics.friction import friction_problem, friction_range
+from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
@@ -89,6 +89,10 @@ class SGHMC(FlatSampler):
             return None
         friction, mass = (leaves.spread(matrix, like) for matrix in (self.friction, self.mass))
         return leaves.mean_diagonal(friction, like) / leaves.mean_diagonal(mass, like)
+
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h / (2 C), whatever the mass."""
+        return noise_heat(self.step_size, leaves.one_if_none(self.friction), 1, position)
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the mean of r'M^-1 r / m under the scheme itself, with exact gradients and a small curvature: 1 /

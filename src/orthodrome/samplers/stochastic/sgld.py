@@ -57,6 +57,13 @@ class SGLD(FlatSampler):
             return "steps per element would make the preconditioner h D asymmetric; give one step per leaf"
         return None
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h D / 2."""
+        if leaves.any_map(self.preconditioner):
+            return None
+        h, d = (leaves.spread(a, position) for a in (self.step_size, leaves.one_if_none(self.preconditioner)))
+        return jax.tree.map(lambda h, d: h * d / 2, h, d)
+
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
         """Return D."""
         return leaves.spread(self.preconditioner, position)

@@ -25,7 +25,7 @@ from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
-from orthodrome.dynamics.friction import friction_problem, friction_range
+from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import first_momentum
 from orthodrome.gradients.estimator import GradientEstimator
@@ -69,10 +69,18 @@ class SGNHT(FlatSampler):
         """Return why the settings are invalid, or None."""
         return friction_problem(self.friction, matrix=False)
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h / (2 A)."""
+        return noise_heat(self.step_size, leaves.one_if_none(self.friction), 1, position)
+
     def bears_noise(self, told: bool) -> bool:
         """Return True: the thermostat compensates for the noise of the gradient, whether or not the estimator states
         V."""
         return True
+
+    def absorbs(self, diagonal: Array, dimension: int) -> Array:
+        """One thermostat makes up for the mean, one for each coordinate for the diagonal."""
+        return diagonal if self.per_coordinate else jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
 
     def restarted(self, state: ThermostatState) -> ThermostatState:
         """Return the state with the thermostat at the friction."""
