@@ -77,7 +77,7 @@ def _run(closed: core.ClosedJaxpr, given: list[Carried]) -> list[Carried]:
     jaxpr = closed.jaxpr
     names = [*jaxpr.constvars, *jaxpr.invars]
     found = dict(zip(names, [*map(Carried, closed.consts), *given], strict=True))
-    read = lambda atom: Carried(atom.val) if isinstance(atom, core.Literal) else found[atom]
+    read: Callable[[Any], Carried] = lambda atom: Carried(atom.val) if isinstance(atom, core.Literal) else found[atom]
     for equation in jaxpr.eqns:
         results = _operation(equation, [read(atom) for atom in equation.invars])
         found.update(zip(equation.outvars, results, strict=True))
