@@ -17,7 +17,7 @@ import orthodrome as od
 from orthodrome import gradients, manifolds, samplers
 from orthodrome.densities import HyperDirichlet
 from orthodrome.diagnostics import diagnose, summary
-from orthodrome.storage.zarr import read_draws
+from orthodrome.storage.store import read_draws
 from orthodrome.tuning import Adapted
 
 NORTH = np.array([0.0, 0.0, 1.0], np.float32)

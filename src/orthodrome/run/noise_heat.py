@@ -80,7 +80,7 @@ def _extreme(z: np.ndarray, told_times: Any, absorbed: np.ndarray) -> Extreme | 
         return None
     _, sizes, rows = np.linalg.svd(first, full_matrices=False)
     basis = rows[: min(BASIS, max(1, int(np.sum(sizes > 1e-3 * sizes[0]))))].T
-    compensated: Callable[[Any], Any] = lambda d: d.T @ (told_times(d) + absorbed[:, None] * d)
+    compensated: Callable[[np.ndarray], np.ndarray] = lambda d: d.T @ (told_times(d) + absorbed[:, None] * d)
     seen = (first @ basis).T @ (first @ basis) / len(first) - compensated(basis)
     _, vectors = np.linalg.eigh((seen + seen.T) / 2)
     ways = basis @ vectors[:, [0, -1]]
@@ -136,8 +136,9 @@ def _told_times(told: Any, like: Tree, directions: np.ndarray) -> jax.Array:
 @jax.jit
 def _told_diagonal(told: Any, like: Tree) -> jax.Array:
     """Return the mean over chains of the diagonal of a^(1/2) V_told a^(1/2)."""
-    weighted: Callable[..., Any] = lambda e, a, x: a**2 * maps.diagonal(e, x)
-    one: Callable[..., Any] = lambda heat, v: trees.row(leaves.over(weighted, v, heat, like))
+    one: Callable[..., jax.Array] = lambda heat, v: _row(
+        leaves.over(lambda e, a, x: a**2 * maps.diagonal(e, x), v, heat, like)
+    )
     return jnp.mean(jax.vmap(one)(*told), axis=0)
 
 
