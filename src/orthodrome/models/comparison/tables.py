@@ -46,6 +46,8 @@ def read_comparisons(table: Any, players: Sequence[str] | None = None) -> Compar
     table: a CSV file, a mapping of columns (or a DataFrame) with winners, losers and count, or a list of rows
     players: all names, in the order wanted; None: those in the table, sorted
     """
+    if isinstance(table, type) or not isinstance(table, str | Path | Iterable):
+        raise BadInput(f"the table is {table!r:.60}; give a CSV file, columns by name, or a list of (winners, losers)")
     rows = [_checked(number, row) for number, row in enumerate(_rows(table), start=1)]
     if not rows:
         raise BadInput("the table has no rows: there is nothing to compare")

@@ -57,6 +57,8 @@ def _read(edges: Any, nodes: Sequence[Any] | None) -> Network:
         return _from_matrix(edges, nodes)
     if isinstance(edges, np.ndarray) and not (edges.ndim == 2 and edges.shape[1] == 2):
         raise BadInput(f"edges has the shape {edges.shape}; give a square matrix, or a table of pairs")
+    if isinstance(edges, type) or not isinstance(edges, Iterable):
+        raise BadInput(f"edges is {edges!r:.60}; give a square matrix, a file or list of pairs, or a networkx graph")
     return _from_pairs([tuple(pair) for pair in np.asarray(edges).tolist()], nodes)
 
 
