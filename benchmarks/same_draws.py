@@ -41,7 +41,7 @@ PARTS = (
     "manifolds",
     "densities",
     "targets",
-    "gradients",
+    "gradients", "linear",
     "samplers",
     "metrics",
     "tuning",
