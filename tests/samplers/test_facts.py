@@ -188,7 +188,7 @@ def test_a_scheduled_temperature_without_a_scheduled_step() -> None:
     [
         (GeodesicHMC(NORMAL), "no num_steps"),
         (SGGMC(NORMAL), "no friction"),
-        (Tempering(GeodesicNUTS(NORMAL)), "no ladder and no replicas"),
+        (Tempering(GeodesicNUTS(NORMAL)), "a sampler with a step size"),
     ],
     ids=["length", "friction", "ladder"],
 )

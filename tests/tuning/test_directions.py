@@ -135,7 +135,7 @@ def test_eigenvalues_of_opposite_signs() -> None:
 
 
 def test_a_diagonal_form_set_by_hand_is_warned_about() -> None:
-    settings: dict[str, Any] = {"seed": 0, "num_warmup": 200, "num_draws": 300, "progress": False}
+    settings: dict[str, Any] = {"seed": 0, "num_warmup": 200, "num_draws": 300, "progress": False, "check": False}
     start = jnp.asarray(exact()[0], jnp.float32)
     sampler = lambda form: SGGMC(Minibatch(posterior(), BATCH, noise=EmpiricalFisher(form)), 0.007, 14.0)
     with pytest.warns(OrthodromeWarning, match=r"temperature (1\.[34]|0\.[56]).*along one direction.*EmpiricalFisher"):

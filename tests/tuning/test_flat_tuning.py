@@ -22,6 +22,7 @@ from orthodrome.linear import Dense
 from orthodrome.manifolds import Euclidean
 from orthodrome.metrics import InverseMetric, ProbedDivergence
 from orthodrome.samplers import SGFS, SGHMC, SGLD, SGNHT, SGRHMC, SGRLD
+from orthodrome.samplers.learnt import EULER, FIRST
 from orthodrome.targets import Posterior, Target
 from orthodrome.tuning import StochasticAdapted, needs_tuning
 from support.discrete_laws import semi_implicit, thermostat
@@ -141,12 +142,13 @@ FAST = ("SGLD", "SGHMC")
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else [pytest.mark.slow]) for n in CASES])
 def test_a_learnt_step_is_neither_timid_nor_rash(name: str) -> None:
-    """The step in units of the law is 0.1 (SGFS: most of what its noise leaves) to 30 %, over three decades; variances
-    are the scheme's own to 6 %, and so is the temperature."""
+    """The step in units of the law is `FIRST` or `EULER` (SGFS: most of what its noise leaves) to 30 %, over three
+    decades; variances are the scheme's own to 6 %, and so is the temperature."""
     make, sd, expected = CASES[name]
     found = run(make(), sd)
     step, variance = expected(found.sampler)
-    np.testing.assert_allclose(step, 0.29 if name == "SGFS" else 0.1, rtol=0.3)
+    wanted = {"SGFS": 0.29, "SGLD": FIRST, "SGRLD": FIRST}.get(name, EULER)
+    np.testing.assert_allclose(step, wanted, rtol=0.3)
     np.testing.assert_allclose(found.variance, variance, rtol=0.06)
     own = found.sampler.expected_temperature(jnp.zeros(3))
     assert found.temperature / own == pytest.approx(1, abs=0.08 if name == "SGRHMC" else 0.06)
@@ -155,10 +157,10 @@ def test_a_learnt_step_is_neither_timid_nor_rash(name: str) -> None:
 
 @pytest.mark.slow
 def test_noise_that_nobody_takes_out_shortens_the_step() -> None:
-    """An untold V = 40 may heat by 4 % only: h V / 2 = 0.04. A sampler that believes to bear it would be at 0.4."""
+    """An untold V = 40 may heat by 3 % only: h V / 2 = 0.03. A sampler that believes to bear it would be at 0.5."""
     found = run(SGLD(gradient(told=False, noise=40.0)), SD)
-    np.testing.assert_allclose(units(found.sampler.step_size, SD, 2), 0.002, rtol=0.3)
-    assert found.temperature == pytest.approx(1.04, abs=0.02)
+    np.testing.assert_allclose(units(found.sampler.step_size, SD, 2), 0.0015, rtol=0.3)
+    assert found.temperature == pytest.approx(1.03, abs=0.02)
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def gaussian(x: Array) -> Array:
 
 def test_a_hot_run_is_warned_about_with_the_remedy() -> None:
     gradient = NoisyGradient(FullGradient(Target(Euclidean(), gaussian)), 40.0, told=False)
-    settings: dict[str, Any] = {"seed": 0, "num_warmup": 100, "num_draws": 500, "progress": False}
+    settings: dict[str, Any] = {"seed": 0, "num_warmup": 100, "num_draws": 500, "progress": False, "check": False}
     with pytest.warns(OrthodromeWarning, match="heats the chain.*EmpiricalFisher"):
         sample(SGGMC(gradient, 0.1, 1.0), jnp.zeros(3), **settings)
     with warnings.catch_warnings():

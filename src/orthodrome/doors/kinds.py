@@ -66,8 +66,9 @@ def _check_field(where: str, value: Any, field: dataclasses.Field[Any], hint: An
     if not _fits(value, hint):
         raise BadInput(f"`{where}` is {_shown(value)}; it must be {_words(hint)}")
     counts = int in _options(hint) and bool not in _options(hint) and field.name not in ANY_SIGN
-    if counts and value is not None and value < 1:
-        raise BadInput(f"`{where}` is {value}; it must be a whole number of at least 1")
+    least = 0 if field.name == "num_warmup" else 1
+    if counts and value is not None and value < least:
+        raise BadInput(f"`{where}` is {value}; it must be a whole number of at least {least}")
     return None
 
 

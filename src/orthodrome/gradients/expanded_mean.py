@@ -20,12 +20,15 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core import trees
-from orthodrome.core.pytree import pytree
+from orthodrome.core.pytree import pytree, replace
 from orthodrome.core.types import Key, Memory, Tree
 from orthodrome.gradients.conjugate import ConjugatePosterior
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.positive import Positive
+
+SPACE = Positive()
+"""The space of theta."""
 
 
 @pytree
@@ -39,13 +42,13 @@ class ExpandedMean:
 
     @property
     def target(self) -> ConjugatePosterior:
-        """The posterior of the weights p."""
-        return self.gradient.target  # type: ignore[return-value]
+        """The posterior of p = theta / sum theta, on the space of theta."""
+        return replace(self.gradient.target, manifold=SPACE)  # type: ignore[return-value]
 
     @property
     def manifold(self) -> Manifold:
         """The space of theta."""
-        return Positive()
+        return SPACE
 
     def init(self, x: Tree) -> Memory:
         """Return the memory of the inner estimator."""
@@ -54,7 +57,7 @@ class ExpandedMean:
     def estimate(self, key: Key, x: Tree, memory: Memory) -> tuple[Estimate, Memory]:
         """Return log density and gradient in theta, from the counts of the inner estimator at p."""
         inner, memory = self.gradient.estimate(key, embedded_weights(x), memory)
-        prior = self.target.priors(x)
+        prior = self.gradient.target.priors(x)  # type: ignore[attr-defined]
         counts = jax.lax.stop_gradient(trees.subtract(inner.statistics.shapes, prior))
         logdensity = lambda y: expanded_logdensity(y, prior, counts)
         return Estimate(*jax.value_and_grad(logdensity)(x), None, inner.statistics), memory

@@ -105,7 +105,11 @@ def test_a_huge_concentration_keeps_its_digits_in_float32() -> None:
 @pytest.mark.parametrize(
     ("law", "data", "words"),
     [
-        ("von-mises-fisher", [[1, 0, 0], [0, 1.2, 0]], r"row 1 has the length 1.2: off the unit sphere by 2.0e-01"),
+        (
+            "von-mises-fisher",
+            [[1, 0, 0], [0, 1.2, 0], [0, 0, 1]],
+            r"row 1 has the length 1.2: off the unit sphere by 2.0e-01",
+        ),
         ("von-mises-fisher", [[1, 0], [np.nan, 0]], "row 1 has nan"),
         ("bingham", [0.1, 258.6, 3.0], r"row 1 has the angle 258.6, beyond 4 pi"),
         ("bingham", [[0.6, 0.8]] * 3, "all 3 rows are the same"),
@@ -127,7 +131,7 @@ def test_bad_data(law: str, data: Any, words: str) -> None:
     [
         ({"law": "kent"}, "law is 'kent'; it must be one of von-mises-fisher"),
         ({"method": "gibbs"}, "nuts, hmc"),
-        ({"scale": 0.0}, "scale is 0.0; it must be above 0"),
+        ({"scale": 0.0}, "scale is 0.0; it must be a positive number"),
         ({"dtype": "float16"}, "float32, float64"),
         ({"law": "mixture", "components": 26}, r"components is 26; .* to 25 \(rows\)"),
         ({"law": "mixture", "components": 1}, "one is a law of its own"),

@@ -224,7 +224,7 @@ def test_volumes() -> None:
         ({"ladder": (0.0, 0.5, 1.0)}, r"\(0, 1\]"),
         ({"ladder": (0.2, 0.5)}, "end at 1"),
         ({"ladder": (0.5, 0.5, 1.0)}, "increase"),
-        ({"ladder": (0.2, float("nan"), 1.0)}, "increase"),
+        ({"ladder": (0.2, float("nan"), 1.0)}, "finite"),
         ({"ladder": (0.5, 1.0, 1.5)}, "end at 1"),
         ({"ladder": (1.0,)}, "at least 2"),
         ({"num_replicas": 1}, "at least 2"),

@@ -148,6 +148,7 @@ class EstimatorCase:
     law: dtype -> the law that it estimates
     exact: whether an estimate is the gradient itself
     share: the log density and the gradient that it estimates over the law's own
+    at: the point of the tests
     height: whether `logdensity` is unbiased too (not where latents are drawn)
     """
 
@@ -157,6 +158,7 @@ class EstimatorCase:
     exact: bool = False
     share: float = 1.0
     height: bool = True
+    at: tuple[float, float] = (0.3, -0.2)
 
 
 def centre(target: Posterior) -> Array:
@@ -191,7 +193,10 @@ ESTIMATORS: dict[str, EstimatorCase] = {
         height=False,
     ),
     "ExpandedMean": EstimatorCase(
-        ExpandedMean, lambda law: ExpandedMean(ConjugateCounts(conjugate(law, summed_rows), 3)), law=expanded_categories
+        ExpandedMean,
+        lambda law: ExpandedMean(ConjugateCounts(conjugate(law, summed_rows), 3)),
+        law=expanded_categories,
+        at=(0.3, 0.2),
     ),
     "CenteredCounts": EstimatorCase(
         CenteredCounts,
