@@ -48,7 +48,7 @@ types: $(STAMP)
 # A compiler that does not know a flag stops at once, so each is tried first.
 QUICK_COMPILE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 KNOWN_FLAGS = $(foreach flag,$(QUICK_COMPILE),$(shell XLA_FLAGS=$(flag) $(BIN)/python -c 'import jax; jax.devices(); print("$(flag)")' 2>/dev/null))
-test: lint types ## lint, types and tests: under 10 minutes on 2 cores
+test: lint types ## lint, types and tests: about 12 minutes on 2 cores
 	@XLA_FLAGS="$(XLA_FLAGS) $(KNOWN_FLAGS)" $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not slow"
 
 test-all: lint types ## also the full matrix, the long kills and the million-step runs
