@@ -37,6 +37,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import leaves, maps
+from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.contract import StochasticSampler
 from orthodrome.samplers.learnt import SECOND, Measured
 from orthodrome.tuning import leading
@@ -283,8 +284,14 @@ def _applied(noise: Tree, u: Tree) -> Tree:
 
 
 def _diagonal_between(root: Tree, noise: Tree, x: Tree) -> Tree:
-    """Return the diagonal of R'VR, of a diagonal R; of the thermostats all have one."""
-    between = lambda r, v, a: maps.diagonal(r, a) ** 2 * maps.diagonal(v, a)
+    """Return the diagonal of R'VR; of a matrix R column by column."""
+
+    def between(r: Tree, v: Tree, a: Array) -> Array:
+        if not is_map(r):
+            return maps.diagonal(r, a) ** 2 * maps.diagonal(v, a)
+        entry = lambda e: jnp.sum(e * maps.transposed(r, maps.apply(v, maps.apply(r, e))))
+        return jax.vmap(entry)(jnp.eye(a.size, dtype=a.dtype).reshape(a.size, *a.shape)).reshape(a.shape)
+
     return leaves.over(between, root, noise, x)
 
 
