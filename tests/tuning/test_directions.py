@@ -22,7 +22,7 @@ from orthodrome.linear.dense import Dense
 from orthodrome.linear.low_rank import LowRank
 from orthodrome.random.keys import new_key
 from orthodrome.run.noise_heat import worst_direction
-from orthodrome.samplers import GSGNHT, SGHMC, SGLD, SGNHT
+from orthodrome.samplers import GSGNHT, SGFS, SGHMC, SGLD, SGNHT
 from orthodrome.tuning import leading
 from orthodrome.tuning.stochastic_tuning import StochasticAdapted
 
@@ -204,3 +204,11 @@ def test_posterior_covariances(name: str, kind: Any) -> None:
     z = (x - x.mean((0, 1))) @ vectors / np.sqrt(values)
     each = (z**2).mean(axis=1)
     assert np.all(np.abs(each.mean(0) - 1) < 0.05 + 3 * each.std(0) / np.sqrt(len(each)))
+
+
+def test_a_metric_that_is_a_matrix_is_measured() -> None:
+    """SGFS brings its own, and was stopped by it."""
+    sampler = SGFS(Minibatch(posterior(), BATCH, noise=EmpiricalFisher(FullForm())))
+    settings: dict[str, Any] = {"seed": 0, "num_chains": 2, "num_warmup": 40, "num_draws": 10, "progress": False}
+    draws = sample(sampler, jnp.asarray(exact()[0], jnp.float32), check=False, **settings)
+    assert bool(np.isfinite(draws["posterior"]["x"].values).all())
