@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from orthodrome.diagnostics.verdict import warn_not_converged
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.lda.defaults import settings_for
@@ -142,8 +143,11 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 dims=DIMS,
                 coords=self._labels(vocabulary),
                 about=about | {"seed": self.seed_},
+                check=False,  # looked at below, when the topics of all chains have one numbering
             )
-        return self.take(with_one_numbering(tree), self.settings_.num_warmup)
+        tree = with_one_numbering(tree)
+        warn_not_converged(tree)
+        return self.take(tree, self.settings_.num_warmup)
 
     @classmethod
     def resume(

@@ -2,9 +2,8 @@
 
 To first order in eta = U L U' the probability of an edge is F(c + eta) = F(c) + F'(c) eta. With the share d of edges
 and c = F^-1(d), the matrix (Y - d) / F'(c) is thus U L U' plus noise, and its p eigenvectors of largest |eigenvalue|
-are a first guess of the frame. The posterior has several modes, in which some columns describe noise; chains from
-random frames fall into one or another, those from the spectrum into the one that holds most of the structure. A little
-noise in each chain's frame keeps R-hat meaningful.
+are a first guess of the frame. The posterior has several modes, in which some columns describe noise: the spectrum puts
+all chains near the same one. A little noise in each chain's frame keeps R-hat meaningful.
 """
 
 from __future__ import annotations
