@@ -227,3 +227,13 @@ def test_scikit_learn_checks() -> None:
         results = check_estimator(LDA(2, **QUICK), expected_failed_checks={}, on_fail=None, on_skip=None)
     failed = {r["check_name"]: repr(r["exception"])[:300] for r in results if r["status"] == "failed"}
     assert failed == {}
+
+
+def test_chains_are_judged_when_their_topics_have_one_numbering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it, chains that agree would differ by the order of their topics."""
+    judged: list[Any] = []
+    monkeypatch.setattr("orthodrome.diagnostics.verdict.warn_not_converged", pytest.fail)
+    monkeypatch.setattr("orthodrome.models.lda.model.warn_not_converged", judged.append)
+    counts = np.random.default_rng(0).multinomial(20, np.full(6, 1 / 6), 30)
+    model = LDA(2, method="gibbs", num_chains=2, num_warmup=3, num_draws=2, random_state=0).fit(counts)
+    assert len(judged) == 1 and judged[0] is model.draws_
