@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -21,9 +20,10 @@ from orthodrome.models.lda.documents import TokenDocuments, read_counts, whole_c
 from orthodrome.models.lda.methods import check_settings, sampler_of, watch_of
 from orthodrome.models.lda.reading import AllocationReading
 from orthodrome.models.topics.chains import all_topics, with_one_numbering
+from orthodrome.models.topics.estimator import TopicEstimator
 from orthodrome.models.topics.stream import DocumentStream
 from orthodrome.run.sample import sample
-from orthodrome.storage.about import agreed_seed, read_parameters
+from orthodrome.storage.about import agreed_seed
 
 if TYPE_CHECKING:
     import xarray
@@ -32,7 +32,7 @@ DIMS = {"topics": ("topic", "word"), "doc_topic_prior": ("topic",)}
 """The names of the axes of the draws, after chain and draw."""
 
 
-class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LDA(TopicEstimator, AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of documents that are counts of words, with posterior uncertainty.
 
     Nothing needs to be set; None stands for a choice from the corpus, which `settings_` shows after `fit`.
@@ -141,29 +141,13 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 checkpoint=checkpoint,
                 checkpoint_every=checkpoint_every,
                 dims=DIMS,
-                coords=self._labels(vocabulary),
+                coords=self.word_labels(vocabulary),
                 about=about | {"seed": self.seed_},
                 check=False,  # looked at below, when the topics of all chains have one numbering
             )
         tree = with_one_numbering(tree)
         warn_not_converged(tree)
         return self.take(tree, self.settings_.num_warmup)
-
-    @classmethod
-    def resume(
-        cls,
-        folder: str | Path,
-        X: Any,
-        *,
-        vocabulary: Sequence[str] | None = None,
-        checkpoint_every: float = 10.0,
-        held_out: Any = None,
-        progress: bool = False,
-    ) -> LDA:
-        """Go on with the run whose checkpoint is in the folder, with the settings it was begun with."""
-        model = cls(**read_parameters(Path(folder))).set_params(progress=progress)
-        settings = {"vocabulary": vocabulary, "checkpoint_every": checkpoint_every, "held_out": held_out}
-        return model.fit(X, checkpoint=folder, **settings)
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
         """Take one update from these documents, which stand for `total_documents`."""
@@ -178,7 +162,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self.stream_.exchange(self.documents(X), self.total_documents)
         with computing(self.n_jobs):
             self.stream_.advance()
-        return self.take(self.stream_.tree(DIMS, self._labels(None)), 0)
+        return self.take(self.stream_.tree(DIMS, self.word_labels(None)), 0)
 
     def _open_stream(self, documents: TokenDocuments, start: Any) -> None:
         if self.settings_.method == "gibbs":
@@ -192,10 +176,6 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _last_draw(self) -> dict[str, Any]:
         group = self.draws_["posterior"]
         return {name: np.asarray(group[name])[-1, -1].copy() for name in DIMS}
-
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Return the posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""
-        return self.proportions(X)[0]
 
     def prepare(self, X: Any, streams: bool = False) -> TokenDocuments:
         """Check the settings and the data, choose the settings and the seed, as `fit` does; return the documents."""
@@ -223,13 +203,6 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         kinds = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.uint16, np.uint32]
         return whole_counts(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds))
 
-    def _labels(self, vocabulary: Sequence[str] | None) -> dict[str, Any] | None:
-        """Return the words of the columns, where they are known."""
-        names = vars(self).get("feature_names_in_") if vocabulary is None else vocabulary
-        if names is not None and len(names) != self.n_features_in_:
-            raise BadInput(f"the vocabulary has {len(names)} words, X has {self.n_features_in_} columns")
-        return None if names is None else {"word": [str(name) for name in names]}
-
     def _about(self, watched: bool) -> dict[str, Any]:
         """Return what a checkpoint must agree with, by name; threads and the bar may change."""
         parameters = self.get_params() | dict.fromkeys(("random_state", "progress", "n_jobs"))
@@ -247,10 +220,6 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         streamed = "stream_" in vars(self)
         self.n_iter_ = self.stream_.taken if streamed else before + self.settings_.thin * priors.shape[1]
         return self
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

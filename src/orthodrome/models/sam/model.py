@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -31,15 +30,16 @@ from orthodrome.models.sam.reading import Reading
 from orthodrome.models.sam.settings import check_settings
 from orthodrome.models.sam.variational import proportion_step
 from orthodrome.models.topics.chains import DIMS, all_topics, statistics, with_one_numbering
+from orthodrome.models.topics.estimator import TopicEstimator
 from orthodrome.models.topics.stream import DocumentStream
 from orthodrome.run.sample import sample
-from orthodrome.storage.about import agreed_seed, read_parameters
+from orthodrome.storage.about import agreed_seed
 
 if TYPE_CHECKING:
     import xarray
 
 
-class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SAM(TopicEstimator, Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Spherical topics of documents that are unit vectors (tf-idf).
 
     n_components: K, the number of topics
@@ -169,7 +169,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 checkpoint=checkpoint,
                 checkpoint_every=checkpoint_every,
                 dims=DIMS,
-                coords=self._labels(vocabulary),
+                coords=self.word_labels(vocabulary),
                 about=about | {"seed": self.seed_},
                 check=False,  # looked at below, when the topics of all chains have one numbering
             )
@@ -177,22 +177,6 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tree = with_one_numbering(tree)
         warn_not_converged(tree)
         return self.take(tree, documents)
-
-    @classmethod
-    def resume(
-        cls,
-        folder: str | Path,
-        X: Any,
-        *,
-        vocabulary: Sequence[str] | None = None,
-        checkpoint_every: float = 10.0,
-        held_out: Any = None,
-        progress: bool = False,
-    ) -> SAM:
-        """Go on with the run whose checkpoint is in the folder, with the settings it was begun with."""
-        model = cls(**read_parameters(Path(folder))).set_params(progress=progress)
-        settings = {"vocabulary": vocabulary, "checkpoint_every": checkpoint_every, "held_out": held_out}
-        return model.fit(X, checkpoint=folder, **settings)
 
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
         """One more topic draw (or step of the optimiser) from these documents, which stand for `total_documents`."""
@@ -210,11 +194,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         with computing(self.n_jobs), stopwatch() as seconds:
             self.stream_.advance()
         self.seconds_ = dict(seconds)
-        return self.take(self.stream_.tree(coords=self._labels(None)), documents)
-
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """The posterior mean of each document's topic proportions, (D, K); rows do not influence each other."""
-        return self.proportions(X)[0]
+        return self.take(self.stream_.tree(coords=self.word_labels(None)), documents)
 
     def prepare(self, X: Any) -> DocumentVectors:
         """Check the settings and the data, fix the law and choose the seed, as `fit` does; return the documents."""
@@ -246,13 +226,6 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             raise Unsupported(str(error)) from None
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
-    def _labels(self, vocabulary: Sequence[str] | None) -> dict[str, Any] | None:
-        """The words of the columns, where they are known."""
-        names = vars(self).get("feature_names_in_") if vocabulary is None else vocabulary
-        if names is not None and len(names) != self.n_features_in_:
-            raise BadInput(f"the vocabulary has {len(names)} words, X has {self.n_features_in_} columns")
-        return None if names is None else {"word": [str(name) for name in names]}
-
     def _about(self, watched: bool) -> dict[str, Any]:
         """What a checkpoint must agree with, and is compared by name; threads and the bar may change."""
         parameters = self.get_params() | dict.fromkeys(("random_state", "progress", "n_jobs"))
@@ -279,10 +252,6 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if "stream_" in vars(self):
             return self.stream_.taken
         return int(self.num_warmup + self.thin * tree["posterior"].sizes["draw"])
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
