@@ -146,8 +146,11 @@ from pathlib import Path
 from orthodrome.storage import ownership
 with contextlib.ExitStack() as locks:
     ownership.claim(Path(sys.argv[1]), "checkpoint", locks)
+    born, say = os.pipe()
     if os.fork() == 0:  # a child that lives on does not keep the lock
+        os.write(say, b"!")
         time.sleep(600)
+    os.read(born, 1)  # until the child runs, and so has released its copy
     print("held", flush=True)
     time.sleep(600)
 """
