@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import orthodrome.run.engines.python as engine
 from orthodrome import sample
 from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import CheckpointError, Diverged, OrthodromeWarning
@@ -90,8 +91,12 @@ def by_hand(chain: int, sampler: Urn = URN, transitions: int = 16) -> tuple[np.n
     return np.stack(rows), infos
 
 
-def test_draws_are_those_of_the_contract() -> None:
-    """Keys, thinning, several chains and copies of what is changed in place; Info is the last, flags are any."""
+def test_draws_are_those_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys, thinning, several chains and copies of what is changed in place; Info is the last, flags are any.
+
+    Seeds are drawn in blocks, here of three transitions, so that blocks and draws end at different places.
+    """
+    monkeypatch.setattr(engine, "SEEDS_AT_ONCE", 3)
     tree = run()
     for chain in range(2):
         rows, infos = by_hand(chain)
@@ -182,3 +187,14 @@ def test_ctrl_c_keeps_what_was_drawn(tmp_path: Path) -> None:
     count = cut["posterior"].sizes["draw"]
     assert 3 <= count < 50 and cut.attrs["interrupted"] == 1
     np.testing.assert_array_equal(cut["posterior"]["counts"][0], by_hand(0, transitions=4 + 2 * count)[0][5::2])
+
+
+def test_ctrl_c_in_a_warm_up_of_which_only_statistics_are_kept(tmp_path: Path) -> None:
+    """There are no draws to return, so Ctrl-C ends the program as usual, and the checkpoint goes on from there."""
+    kept = {"checkpoint": tmp_path / "run", "checkpoint_every": 0.0, "keep_warmup_stats": True}
+    step = Urn.step
+    interrupted = lambda self, key, state: step(Urn(self.weights, interrupts_at=1), key, state)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Urn, "step", interrupted)
+        run(**kept)
+    np.testing.assert_array_equal(run(**kept)["posterior"]["counts"], run()["posterior"]["counts"])

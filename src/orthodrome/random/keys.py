@@ -16,7 +16,7 @@ The counter's first word says what is wanted, so no two uses of a key meet:
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -78,10 +78,34 @@ IMPLEMENTATION = define_prng_impl(
 new_key = jax.jit(lambda seed: jax.random.key(seed, impl=IMPLEMENTATION))
 """A key from a whole number; one small program, where building a key by hand compiles several."""
 
-_two_words = jax.jit(lambda key: jax.random.bits(key, (2,), "uint32"))
+
+class DrawnSeed(NamedTuple):
+    """Stand in for a key whose 64 random bits have been drawn already, with those of other keys in one call."""
+
+    seed: int
 
 
-def seed_of(key: Array) -> int:
+def _two_words(key: Array) -> Array:
+    return jax.random.bits(key, (2,), "uint32")
+
+
+_two_words_of_one = jax.jit(_two_words)
+
+
+def seed_of(key: Array | DrawnSeed) -> int:
     """Return 64 random bits of a key as a whole number: the seed of a generator outside JAX."""
-    high, low = np.asarray(_two_words(key)).tolist()
-    return int(high) << 32 | int(low)
+    return key.seed if isinstance(key, DrawnSeed) else _joined(*np.asarray(_two_words_of_one(key)).tolist())
+
+
+def seeds_of(keys: Array) -> Array:
+    """Return the two words of the seeds of many keys; `drawn_seeds` makes seeds of them outside JAX."""
+    return jax.vmap(_two_words)(keys)
+
+
+def drawn_seeds(words: Array) -> list[DrawnSeed]:
+    """Return the seeds whose words `seeds_of` has computed."""
+    return [DrawnSeed(_joined(high, low)) for high, low in np.asarray(words).tolist()]
+
+
+def _joined(high: int, low: int) -> int:
+    return high << 32 | low

@@ -24,6 +24,7 @@ import orthodrome.run.parallel as parallel
 from orthodrome.core import trees
 from orthodrome.core.programs import keeps_programs
 from orthodrome.core.types import Info, State, Tree
+from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
 
@@ -44,12 +45,18 @@ class Kept(NamedTuple):
 
 
 def chain_key(key: Array, chain: Array, step: Any) -> Array:
-    """The key of one transition of one chain."""
+    """Return the key of one transition of one chain."""
     return jax.random.fold_in(jax.random.fold_in(key, chain), step)
 
 
 transition_key = jax.jit(chain_key)
-"""The same, compiled: for loops in Python."""
+"""`chain_key`, compiled, for loops in Python."""
+
+
+@jax.jit
+def transition_seeds(key: Array, chain: Array, steps: Array) -> Array:
+    """Return the words of `seed_of(chain_key(key, chain, t))` for every t of `steps`, in one call."""
+    return seeds_of(jax.vmap(lambda t: chain_key(key, chain, t))(steps))
 
 
 def start_keys(key: Array, chain: Array) -> Array:

@@ -212,10 +212,10 @@ def already_done(conductor: Conductor, standing: Standing) -> bool:
 
 
 def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
-    """Warn that the draws are fewer than asked for; with none at all there is nothing to return."""
-    if not conductor.draws.count:
+    """Warn that there are fewer draws than asked for; raise KeyboardInterrupt if there are none to return."""
+    plan, phase, count = conductor.plan, standing.phase, conductor.draws.count
+    if not (count.get("draws", 0) or (plan.keep_warmup and count)):
         raise KeyboardInterrupt
-    plan, phase = conductor.plan, standing.phase
     planned = plan.num_draws if phase == "draws" else plan.num_warmup
     text = f"interrupted in {phase} after {standing.done} of {planned}, which are kept"
     warnings.warn(text, OrthodromeWarning, stacklevel=4)

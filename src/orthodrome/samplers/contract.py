@@ -291,7 +291,8 @@ class PythonSampler(Sampler):
     - The loop owns the state. `step` may change its arrays in place and return them, so large buffers are never
       copied; shapes and dtypes stay as `init` made them, because a checkpoint is read into them. Whoever keeps a
       state over a step copies it.
-    - Random numbers follow from the key alone: `random.keys.seed_of(key)` is the seed for a compiled kernel.
+    - Random numbers follow from the key alone, which serves for nothing but `random.keys.seed_of(key)`, the seed of a
+      compiled kernel: the loop draws the seeds of many transitions in one call and passes on a `DrawnSeed`.
     - `init(None, key)` makes a start of its own (`sample(sampler, None, ...)`), if the sampler can.
     - A sampler that tunes itself has a field `num_warmup`, which is then the length of the warm-up, and counts its
       transitions in its state: `step` tunes as long as the count is below it. The sampler does not change, and what

@@ -5,11 +5,17 @@ keys are those of the compiled loop. A state belongs to the engine: `step` may c
 them, so a state of hundreds of megabytes is never copied. What is kept of a draw is copied at once into rows (chain,
 draw, ...). Between two chunks no transition is under way, so a checkpoint written then is consistent.
 
+A `PythonSampler` uses its key for nothing but a seed, and in the middle of a numba program a small call of JAX costs a
+third of a millisecond (the caches are cold and a thread must wake). So its seeds are drawn in blocks, one call for
+`SEEDS_AT_ONCE` transitions, and `step` is given a `DrawnSeed`, of which `seed_of` returns what it returns of the key.
+
 In a warm-up that is not kept, only the Info of the transitions and whether the draw is finite are looked at.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -17,7 +23,12 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.types import Tree
-from orthodrome.run.loop import Kept, init_key, transition_key
+from orthodrome.random.keys import DrawnSeed, drawn_seeds
+from orthodrome.run.loop import Kept, init_key, transition_key, transition_seeds
+from orthodrome.samplers.contract import PythonSampler
+
+SEEDS_AT_ONCE = 64
+"""How many seeds one call draws: enough that its cost vanishes, few enough that unused ones cost nothing."""
 
 
 class PythonEngine(NamedTuple):
@@ -40,8 +51,9 @@ class PythonEngine(NamedTuple):
         keeps = first_step >= self.num_warmup or self.keep_warmup
         rows: Any = None
         for chain in range(self.num_chains):
+            keys = self._keys(sampler, np.uint32(chain), first_step)
             for i in range(count):
-                state[chain], info = self._transitions(sampler, chain, state[chain], first_step + i * thin, thin)
+                state[chain], info = _transitions(sampler, state[chain], itertools.islice(keys, thin))
                 kept = keep_in_python(sampler, state[chain], info, keeps)
                 rows = empty_rows(kept, self.num_chains, count) if rows is None else rows
                 write_row(rows, kept, chain, i)
@@ -50,13 +62,22 @@ class PythonEngine(NamedTuple):
     def program(self, sampler: Any, state: Any) -> str:
         return f"{jax.tree.structure(sampler)} {jax.tree.structure(state)}"
 
-    def _transitions(self, sampler: Any, chain: int, state: Any, first_step: int, thin: int) -> tuple[Any, Any]:
-        """Take `thin` transitions; the Info is that of the last, its flags raised if any transition raised them."""
-        infos = []
-        for t in range(first_step, first_step + thin):
-            state, info = sampler.step(transition_key(self.key, np.uint32(chain), np.uint32(t)), state)
-            infos.append(info)
-        return state, infos[0] if thin == 1 else jax.tree.map(_last_or_any, *infos)
+    def _keys(self, sampler: Any, chain: np.uint32, first_step: int) -> Iterator[Array | DrawnSeed]:
+        """Yield the keys of a chain's transitions from `first_step` on, as seeds if the sampler wants nothing else."""
+        if not isinstance(sampler, PythonSampler):
+            yield from (transition_key(self.key, chain, np.uint32(t)) for t in itertools.count(first_step))
+        for t in itertools.count(first_step, SEEDS_AT_ONCE):
+            steps = np.arange(t, t + SEEDS_AT_ONCE).astype(np.uint32)
+            yield from drawn_seeds(transition_seeds(self.key, chain, steps))
+
+
+def _transitions(sampler: Any, state: Any, keys: Iterator[Array | DrawnSeed]) -> tuple[Any, Any]:
+    """Take a transition per key; the Info is that of the last, its flags raised if any transition raised them."""
+    infos = []
+    for key in keys:
+        state, info = sampler.step(key, state)
+        infos.append(info)
+    return state, infos[0] if len(infos) == 1 else jax.tree.map(_last_or_any, *infos)
 
 
 def _last_or_any(*values: Any) -> Any:
