@@ -15,7 +15,7 @@ from orthodrome.errors import BadInput
 
 
 def like(found: Tree, z: Tree) -> bool:
-    """Whether a tree has the structure and the shapes of z."""
+    """Return whether a tree has the structure and the shapes of z."""
     first, second = (
         {path: leaf.shape for path, leaf in jax.tree_util.tree_leaves_with_path(tree)} for tree in (found, z)
     )
@@ -23,7 +23,7 @@ def like(found: Tree, z: Tree) -> bool:
 
 
 def check_matrix(name: str, function: Any, z: Tree, size: int) -> None:
-    """Whether a function of z returns a square matrix over the ravelled z."""
+    """Raise unless a function of z returns a square matrix over the ravelled z."""
     if function is None:
         return
     found = jax.eval_shape(function, z)
@@ -36,7 +36,7 @@ def check_matrix(name: str, function: Any, z: Tree, size: int) -> None:
 
 
 def stacked(points: Tree) -> tuple[Array, Tree]:
-    """The points as rows of a matrix in the present precision, and the first of them."""
+    """Return the points as rows of a matrix in the present precision, and the first of them."""
     points = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.result_type(float)), points)
     lengths = {leaf.shape[:1] for leaf in jax.tree.leaves(points)}
     if len(lengths) != 1 or lengths == {()} or lengths == {(0,)}:
@@ -47,7 +47,7 @@ def stacked(points: Tree) -> tuple[Array, Tree]:
 
 
 def coordinate_names(z: Tree) -> list[str]:
-    """`z[1][0]`: how the user would write each coordinate."""
+    """Return how the user would write each coordinate, such as `z[1][0]`."""
     names = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(z):
         head = "z" + jax.tree_util.keystr(path)

@@ -49,5 +49,5 @@ def pytree(cls: type[T]) -> type[T]:
 
 
 def replace(obj: T, **changes: Any) -> T:
-    """A copy of a configured object with some fields changed."""
+    """Return a copy of a configured object with some fields changed."""
     return dataclasses.replace(obj, **changes)  # type: ignore[type-var]

@@ -15,54 +15,54 @@ T = TypeVar("T")
 
 
 def add(x: Tree, y: Tree) -> Tree:
-    """x + y."""
+    """Return x + y."""
     return jax.tree.map(jnp.add, x, y)
 
 
 def subtract(x: Tree, y: Tree) -> Tree:
-    """x - y."""
+    """Return x - y."""
     return jax.tree.map(jnp.subtract, x, y)
 
 
 def negate(x: Tree) -> Tree:
-    """-x."""
+    """Return -x."""
     return jax.tree.map(jnp.negative, x)
 
 
 def scale(a: Any, x: Tree) -> Tree:
-    """a x, for one number a, in the dtype of x."""
+    """Return a x for one number a, in the dtype of x."""
     return jax.tree.map(lambda leaf: jnp.asarray(a, leaf.dtype) * leaf, x)
 
 
 def axpy(a: Any, x: Tree, y: Tree) -> Tree:
-    """a x + y, for one number a, in the dtype of y."""
+    """Return a x + y for one number a, in the dtype of y."""
     return jax.tree.map(lambda u, w: jnp.asarray(a, w.dtype) * u + w, x, y)
 
 
 def dot(x: Tree, y: Tree) -> Array:
-    """The inner product of two trees of the same structure."""
+    """Return the inner product of two trees of the same structure."""
     return jax.tree.reduce(jnp.add, jax.tree.map(lambda u, w: jnp.sum(u * w), x, y))
 
 
 def where(condition: Array, x: T, y: T) -> T:
-    """x where the one condition holds, else y."""
+    """Return x if the condition holds, else y."""
     chosen: T = jax.tree.map(lambda u, w: jnp.where(condition, u, w), x, y)
     return chosen
 
 
 def all_finite(x: Tree) -> Array:
-    """Whether every number in the tree is finite."""
+    """Return whether every number in the tree is finite."""
     return jax.tree.reduce(jnp.logical_and, jax.tree.map(lambda leaf: jnp.all(jnp.isfinite(leaf)), x))
 
 
 def split_like(key: Array, tree: Tree, is_leaf: Any = None) -> Tree:
-    """One key per leaf of the tree."""
+    """Return one key for each leaf of the tree."""
     leaves, structure = jax.tree.flatten(tree, is_leaf=is_leaf)
     return jax.tree.unflatten(structure, list(jax.random.split(key, len(leaves))))
 
 
 def normal_like(key: Array, tree: Tree) -> Tree:
-    """A standard normal for every number of the tree."""
+    """Draw a standard normal number for every number of the tree."""
     return jax.tree.map(lambda k, leaf: jax.random.normal(k, leaf.shape, leaf.dtype), split_like(key, tree), tree)
 
 
@@ -72,7 +72,7 @@ def size(tree: Tree) -> int:
 
 
 def real_dtype(tree: Tree) -> jnp.dtype:
-    """The floating-point type that scalars about this tree are kept in."""
+    """Return the floating-point type in which scalars that belong to this tree are kept."""
     return jnp.result_type(*jax.tree.leaves(tree))
 
 

@@ -1,4 +1,4 @@
-"""Why do chains disagree? Signs, labels, or another reason that only a longer run can mend.
+"""The reason why chains disagree: signs, labels, or another one that only a longer run can remedy.
 
 mirror images    turning the signs of whole chains (of each column of a frame) makes them agree
 signs            x x' agrees although no such turning does: chains change their sign, but seldom
@@ -53,7 +53,7 @@ def _agrees(other: float, rhat: float) -> bool:
 
 
 def _mirrored(values: np.ndarray, rhat: float) -> bool:
-    """Whether turning whole chains, each vector or each column for itself, brings them to agree with the first."""
+    """Return whether changing signs of whole chains, by vector or by column, makes them agree with the first."""
     means = values.mean(axis=1)
     for axis in (-1, -2) if means.ndim > 2 else (-1,):
         sign = np.where(np.sum(means * means[:1], axis=axis, keepdims=True) < 0, -1.0, 1.0)

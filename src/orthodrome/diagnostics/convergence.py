@@ -16,13 +16,13 @@ MOST = 500
 
 
 def chosen(values: np.ndarray) -> np.ndarray:
-    """(chain, draw, number): the elements that are looked at."""
+    """Return the elements that are diagnosed, as (chain, draw, number)."""
     flat = values.reshape(*values.shape[:2], -1)
     return flat[..., _spread(flat.shape[-1])]
 
 
 def invariants(values: np.ndarray, point_ndim: int) -> np.ndarray:
-    """(chain, draw, number): entries of x x' (of X X' for matrices) of every copy; only its diagonal if large."""
+    """Return entries of x x' (X X' for matrices) of every copy, (chain, draw, number); the diagonal alone if large."""
     x = values if point_ndim == 2 else values[..., None]
     x = x.reshape(*values.shape[:2], -1, *x.shape[-2:])
     copies, size = x.shape[2:4]
@@ -42,17 +42,17 @@ def rhat(values: np.ndarray) -> np.ndarray:
 
 
 def ess(values: np.ndarray, method: str = "bulk") -> np.ndarray:
-    """Effective sample size of each number."""
+    """Return the effective sample size of each number."""
     return _statistic("ess", values, method=method, **({"prob": (0.05, 0.95)} if method == "tail" else {}))
 
 
 def mcse(values: np.ndarray) -> np.ndarray:
-    """The Monte Carlo error of the mean of each number."""
+    """Return the Monte Carlo standard error of the mean of each number."""
     return _statistic("mcse", values, method="mean")
 
 
 def bfmi(energy: np.ndarray) -> np.ndarray:
-    """The energy Bayesian fraction of missing information of each chain."""
+    """Return the energy Bayesian fraction of missing information (E-BFMI) of each chain."""
     return _statistic("bfmi", energy)
 
 
@@ -64,20 +64,20 @@ def _statistic(name: str, values: np.ndarray, **options: Any) -> np.ndarray:
 
 
 def worst_ess(arrays: Mapping[str, np.ndarray]) -> float:
-    """The smallest bulk ESS."""
+    """Return the smallest bulk effective sample size over all elements."""
     return min(least(ess(chosen(values))) for values in arrays.values())
 
 
 def worst_rhat(arrays: Mapping[str, np.ndarray]) -> float:
-    """The largest R-hat."""
+    """Return the largest split R-hat over all elements."""
     return max(most(rhat(chosen(values))) for values in arrays.values())
 
 
 def least(values: np.ndarray) -> float:
-    """The smallest number that is one, else NaN."""
+    """Return the smallest number, NaN left out; NaN if there is none."""
     return float(np.min(values[~np.isnan(values)], initial=np.inf)) if not np.all(np.isnan(values)) else float("nan")
 
 
 def most(values: np.ndarray) -> float:
-    """The largest number that is one, else NaN."""
+    """Return the largest number, NaN left out; NaN if there is none."""
     return -least(-values)

@@ -32,7 +32,8 @@ COLUMNS = "rhat", "ess_bulk", "ess_tail", "mcse", "rhat_invariant", "ess_invaria
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
-    """`ok`, what is wrong with remedies (`problems`), and the numbers by variable (the worst over its elements)."""
+    """The diagnosis of a run: `ok`, the `problems` with their remedies, and the figures of every variable, the worst
+    over its elements."""
 
     problems: tuple[str, ...]
     variables: dict[str, dict[str, float]]
@@ -42,12 +43,12 @@ class Diagnosis:
 
     @property
     def ok(self) -> bool:
-        """Nothing was found."""
+        """Whether no problem was found."""
         return not self.problems
 
     @property
     def verdict(self) -> str:
-        """One paragraph."""
+        """The problems and their remedies as one paragraph."""
         return (
             " ".join(self.problems)
             if self.problems

@@ -126,7 +126,7 @@ def _warn_components(reached: int, total: int) -> None:
 
 
 def _blocks(heights: Reals) -> Reals:
-    """(block, draw, rung) from (chain, draw, rung): pieces of chains, about `BLOCKS` of them."""
+    """Cut chains (chain, draw, rung) into about `BLOCKS` blocks (block, draw, rung)."""
     chains, num_draws, rungs = heights.shape
     pieces = max(1, min(num_draws, -(-BLOCKS // chains)))
     length = num_draws // pieces
@@ -134,7 +134,7 @@ def _blocks(heights: Reals) -> Reals:
 
 
 def _jackknife(blocks: Reals, estimate: Any) -> tuple[float, float]:
-    """The estimate from all blocks, and its standard error from leaving out one at a time."""
+    """Return the estimate from all blocks, and its jackknife standard error (one block left out at a time)."""
     rungs, count = blocks.shape[2], len(blocks)
     whole = estimate(blocks.reshape(-1, rungs))
     without = [estimate(np.delete(blocks, i, axis=0).reshape(-1, rungs)) for i in range(count)] if count > 1 else []

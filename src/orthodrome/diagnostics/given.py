@@ -1,4 +1,4 @@
-"""The door of the functions that look at draws."""
+"""The check of what is given to the functions that read draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Did the chains move at all? Draws that are not numbers, variables that stay constant, and too few accepted moves.
+"""The check that the chains moved: non-finite draws, variables that stay constant, and too few accepted moves.
 
 R-hat is NaN for a constant and the effective sample size is then the number of draws, so neither sees a chain that
 never moved; nor do they see a move that is accepted too seldom until the run is very long.
@@ -65,7 +65,8 @@ def _not_finite(name: str, values: np.ndarray) -> list[str]:
 
 
 def _constants(name: str, values: np.ndarray, still: np.ndarray, kind: str) -> list[str]:
-    """What a model adds to its draws (no kind) may be constant; so may numbers that a space pins or that underflow."""
+    """Return what is wrong with a variable that is constant, unless a model adds it (no kind), its manifold fixes it,
+    or it underflows."""
     stuck = np.flatnonzero(np.all(still, axis=1))
     if not kind:
         return []

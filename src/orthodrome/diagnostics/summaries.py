@@ -36,7 +36,7 @@ AXES = "Axes"
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """One dataset per variable; prints as a table."""
+    """Summaries of the variables of a run, a dataset each; prints as a table."""
 
     variables: dict[str, xarray.Dataset]
 

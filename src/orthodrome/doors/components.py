@@ -1,4 +1,4 @@
-"""Spaces of several pieces: what a chain cannot reach is said before it starts."""
+"""Manifolds of several connected components: a warning, before the run, of those that no chain can reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NaN in the data is found in the data: not at the start, and not after some thousand minibatches."""
+"""Non-finite numbers in the data, found before the run and not by the minibatch that meets them first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orthodrome.targets import Posterior
 
 
 class Found(NamedTuple):
-    """The first number of the data that is none, in words, and the row it stands in."""
+    """The first number of the data that is not finite, in words, and the row it stands in."""
 
     text: str
     row: int

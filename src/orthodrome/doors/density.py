@@ -1,4 +1,4 @@
-"""The density: one real number at every point; and can the dtype resolve its differences?"""
+"""The checks of the density: one real number at every point, in a dtype that resolves its differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENERGY_RESOLUTION = 0.01
 
 
 def check_density(target: Any, positions: Tree) -> None:
-    """The density is one real number; traces the user's function once and runs nothing."""
+    """Raise unless the density is one real number; traces the user's function once and runs nothing."""
     if target is None:
         return
     one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), positions)
@@ -103,7 +103,7 @@ def infinite_density(position: Tree) -> str:
 
 
 def warn_coarse_energy(logdensity: Any, dtype: Any) -> None:
-    """For samplers with a Metropolis test: can the dtype resolve differences of this log density?"""
+    """Warn if the dtype cannot resolve the differences of this log density that a Metropolis test needs."""
     size = float(np.max(np.abs(logdensity)))
     resolution = size * float(np.finfo(dtype).eps)
     if math.isfinite(size) and resolution > ENERGY_RESOLUTION:

@@ -1,8 +1,8 @@
-"""Is every setting of the kind that its class declares?
+"""The check that every setting is of the kind that its class declares.
 
 Configured objects do not check themselves (see `pytree`), so a class where an instance belongs, a text where a number
 belongs, or an array in a static field would only fail deep inside a compiled program. Here each field of each of our
-objects is held against its annotation. Objects of the user's own classes are left alone.
+objects is compared with its annotation. Objects of the user's own classes are left alone.
 """
 
 from __future__ import annotations

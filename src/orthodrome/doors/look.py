@@ -1,6 +1,6 @@
-"""What the first compiled program saw at the start of every chain (`Look`): on the manifold, finite, able to move?
+"""The check of every chain's start: on the manifold, with finite density and gradient, and able to move.
 
-What to do about it, the manifold says (`remedy`, `advice`).
+The first compiled program has computed what is needed (`Look`); the manifold says what to do (`remedy`, `advice`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}
 
 
 def check_look(look: Any, positions: Tree, manifold: Manifold, one_start: bool, data: Any = None) -> None:
-    """Every chain starts on the manifold, where the density and its gradient are finite and the flow can move."""
+    """Raise unless every chain starts on the manifold, with finite density and gradient, and the flow can move."""
     sizes = [float(np.max(np.abs(leaf), initial=1.0)) for leaf in jax.tree.leaves(positions)]
     paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(positions)]
     leaves = jax.tree.leaves(positions)

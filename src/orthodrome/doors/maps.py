@@ -1,4 +1,4 @@
-"""Do the linear maps among a sampler's settings fit the leaves of the position?"""
+"""The check that the linear maps among a sampler's settings fit the leaves of the position."""
 
 from __future__ import annotations
 

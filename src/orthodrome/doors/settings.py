@@ -1,4 +1,4 @@
-"""The sampler's settings: do they fit each other, the space and the data?
+"""The check that a sampler's settings fit each other, the manifold and the data.
 
 A sampler answers `supports(manifold)`, `problem()`, `problem_at(position)` and `resume_problem()` with what is wrong
 and what to do, or None (`samplers.contract`); an estimator may have `problem()`.
@@ -35,7 +35,7 @@ Probe: TypeAlias = GradientEstimator | Target | Posterior | None
 
 
 def parts(sampler: Any) -> Iterator[Any]:
-    """The sampler and every configured object inside it (samplers it holds, estimators, targets)."""
+    """Return the sampler and every configured object inside it (samplers it holds, estimators, targets)."""
     yield sampler
     for value in fields(sampler).values():
         if dataclasses.is_dataclass(value) and not isinstance(value, Manifold | type):
@@ -43,17 +43,17 @@ def parts(sampler: Any) -> Iterator[Any]:
 
 
 def fields(part: Any) -> dict[str, Any]:
-    """The settings of a configured object by name."""
+    """Return the settings of a configured object by name."""
     return {f.name: getattr(part, f.name) for f in dataclasses.fields(part)} if dataclasses.is_dataclass(part) else {}
 
 
 def density_of(sampler: Sampler) -> Target | Posterior | None:
-    """The law that a sampler draws from, if it shows one."""
+    """Return the target that a sampler draws from, or None if it has no field of that kind."""
     return next((part for part in parts(sampler) if isinstance(part, Target | Posterior)), None)
 
 
 def probe_of(sampler: Sampler) -> Probe:
-    """Where the density can be asked at the start: the sampler's own estimator, else its target, else nothing."""
+    """Return what evaluates the density at the start: the sampler's own estimator, else its target, else None."""
     for part in parts(sampler):
         gradient = fields(part).get("gradient")
         if isinstance(gradient, Target | Posterior):  # a law that is meant as its own estimator
@@ -91,7 +91,7 @@ def check_factors(manifold: Any) -> None:
 
 
 def check_sampler(sampler: Sampler, positions: Tree) -> None:
-    """Settings that fit each other, the space and the data."""
+    """Raise unless the settings fit each other, the manifold and the data."""
     manifold = sampler.manifold
     one = jax.tree.map(lambda leaf: leaf[0], positions)
     for part in parts(sampler):
@@ -114,14 +114,14 @@ def check_sampler(sampler: Sampler, positions: Tree) -> None:
 
 
 def check_resumable(sampler: Sampler) -> None:
-    """Whether a run that was cut short can see again what it saw."""
+    """Raise unless a resumed run would see the same data as the run that was interrupted."""
     for part in parts(sampler):
         if isinstance(part, Sampler) and (problem := part.resume_problem()) is not None:
             raise BadInput(f"{type(part).__name__} with a checkpoint: {problem}")
 
 
 def _check_schedules(part: Any) -> None:
-    """A schedule is a function of a number that gives a number."""
+    """Raise unless every schedule is a function of one number that returns one number."""
     for name, value in fields(part).items():
         if isinstance(part, Sampler) and name in ("step_size", "temperature") and callable(value):
             where = f"{type(part).__name__}.{name}"

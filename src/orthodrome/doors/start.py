@@ -49,7 +49,7 @@ def check_is(name: str, value: Any, kind: type, words: str) -> None:
 def check_numbers(
     num_chains: int, num_warmup: int, num_draws: int, thin: int, seed: int, seed_name: str = "seed"
 ) -> None:
-    """Counts that make a run."""
+    """Raise unless the counts and the seed of a run are whole numbers in their ranges."""
     for name, value, least in (
         ("num_chains", num_chains, 1),
         ("num_draws", num_draws, 1),
@@ -78,7 +78,7 @@ def check_path(name: str, path: Any) -> None:
 
 
 def read_start(start: Any, num_chains: int, manifold: Manifold) -> tuple[Tree, bool]:
-    """The start of every chain, stacked, and whether it only gives shapes for random points."""
+    """Return the starts of all chains, stacked, and whether they are only shapes for random points."""
     chains = start if isinstance(start, list) else [start]
     if isinstance(start, list) and len(start) != num_chains:
         raise BadInput(f"`start` is a list of {len(start)} positions for {num_chains} chains; give one per chain")

@@ -1,9 +1,9 @@
 """Densities that break where a positive number underflows, on charts that carry its log.
 
 On `LogPositive` and `LogRatioSimplex` the logs in a user's density are exact (`core.carried_logs`), unless an operation
-in between loses them, such as a sum or a loop. The log density is asked at two depths below the start for some elements
-of each such leaf: once where p is small, once where it is 0 in the dtype. If it is NaN or +inf only at the second, the
-log was lost on the way, and the law's tail with it.
+in between loses them, such as a sum or a loop. The log density is evaluated at two depths below the start for some
+elements of each such leaf: once where p is small, once where it is 0 in the dtype. If it is NaN or +inf only at the
+second, the log was lost on the way, and the law's tail with it.
 """
 
 from __future__ import annotations

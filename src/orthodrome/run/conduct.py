@@ -1,7 +1,7 @@
 """Conducting a run: chunk after chunk, and between two chunks everything that is not sampling.
 
-After each chunk, in this order: is every position finite, and no density infinite; collect the draws; show progress;
-stop early if good enough; commit if it is time. Ctrl-C is heard between chunks.
+After each chunk, in this order: check that every position is finite and no density infinite, collect the draws, show
+progress, stop early if the rule is satisfied, commit if it is time. Ctrl-C takes effect between chunks.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 
 class Draws(Protocol):
-    """Where draws are collected: memory or disk."""
+    """The interface of what collects draws, in memory or on disk."""
 
     count: dict[str, int]
 
     def append(self, phase: str, arrays: Arrays, planned: int) -> None:
-        """More draws of a phase, of `planned` in all."""
+        """Append draws to a phase that is planned to have `planned` in all."""
         ...
 
     def read(self, phase: str) -> Arrays:
-        """Everything drawn in a phase."""
+        """Return all draws of a phase."""
         ...
 
     def finish(self, attrs: Mapping[str, Any]) -> None:
-        """The run is over; describe it."""
+        """Write the last draws and the attributes of the run, which is over."""
         ...
 
     def tree(self) -> xarray.DataTree:
-        """What was drawn, as a DataTree."""
+        """Return the draws as a DataTree."""
         ...
 
 
 class Conductor(NamedTuple):
-    """The parts that work together in a run."""
+    """The parts of a run: what draws, what collects the draws, what saves them, and what shows progress."""
 
     setup: Setup
     plan: Plan
@@ -68,7 +68,7 @@ class Conductor(NamedTuple):
     """How long each phase has taken so far, its compilation included."""
 
     def run(self, standing: Standing) -> tuple[Standing, str]:
-        """From where the run stands to its end, and why it ended: finished, interrupted, or the rule."""
+        """Carry the run from where it stands to its end; return also why: finished, interrupted, or the rule."""
         if standing.phase == "warmup":
             standing, _ = self._phase(standing, self.setup.sampler, self.plan.num_warmup, 0, 1)
             if standing.done < self.plan.num_warmup:
@@ -137,7 +137,7 @@ class Conductor(NamedTuple):
         chain = int(np.argmin(sound[:, row]))
         if row:
             self._collect(phase, jax.tree.map(lambda leaf: leaf[:, :row], kept), planned)
-        cause = "the position is not finite; try a smaller step size"
+        cause = "the position is non-finite; try a smaller step size"
         if infinite[chain, row]:
             cause = doors.infinite_density(jax.tree.map(lambda leaf: leaf[chain, row], kept.position))
         raise Diverged(chain, first_step + (row + 1) * thin, cause)
@@ -149,7 +149,7 @@ class Conductor(NamedTuple):
 
 
 def named_rows(phase: str, kept: Kept) -> Arrays:
-    """`group/variable` -> (chain, draw, ...)."""
+    """Return the arrays (chain, draw, ...) of a chunk by their names `group/variable`."""
     prefix = "warmup_" if phase == "warmup" else ""
     rows = {f"{prefix}posterior/{name}": values for name, values in named_leaves(kept.position).items()}
     stats = named_info(kept.info) | ({} if kept.distance is None else {"distance": kept.distance})

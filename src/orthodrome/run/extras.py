@@ -28,7 +28,7 @@ AT_ONCE = 2_000_000
 
 
 def add_groups(tree: xarray.DataTree, sampler: Sampler, log_likelihood: bool) -> xarray.DataTree:
-    """observed_data, constant_data and, if wanted, log_likelihood."""
+    """Add the groups observed_data, constant_data and, if asked for, log_likelihood to a tree of draws."""
     import xarray
 
     target = doors.density_of(sampler)
@@ -40,7 +40,7 @@ def add_groups(tree: xarray.DataTree, sampler: Sampler, log_likelihood: bool) ->
 
 
 def data_groups(target: Target | Posterior | None) -> dict[str, dict[str, np.ndarray]]:
-    """Which arrays of the target's data go where."""
+    """Return the arrays of the target's data by group and name."""
     if target is None or target.data is None:
         return {}
     single = "y" if isinstance(target, Posterior) else "data"
@@ -58,7 +58,7 @@ def check_pointwise(target: Target | Posterior | None) -> Posterior:
 
 
 def pointwise(law: Target | Posterior | None, tree: xarray.DataTree) -> np.ndarray:
-    """(chain, draw, datum) log likelihoods, some draws at a time."""
+    """Return the log likelihoods (chain, draw, datum), computed for some draws at a time."""
     target = check_pointwise(law)
     names = list(tree["posterior"].data_vars)
     chains, num_draws = tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]

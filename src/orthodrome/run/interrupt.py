@@ -1,4 +1,4 @@
-"""Ctrl-C asks the run to stop after the current chunk, so that nothing is torn; a second one stops at once."""
+"""Ctrl-C asks the run to stop after the current chunk, so that no transition is cut short; a second stops at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Interruption:
-    """True once Ctrl-C was pressed inside the `with` block."""
+    """A flag that is true once Ctrl-C has been pressed inside the `with` block."""
 
     def __init__(self) -> None:
         self.asked = False

@@ -33,9 +33,10 @@ INIT = 0xFFFFFFFF
 
 
 class Kept(NamedTuple):
-    """What is kept of a draw: the position in the user's coordinates, Info, and two looks at the embedded position.
+    """What is kept of a draw: the position in the user's coordinates, the Info, and how sound the position is.
 
-    position, distance: None where they are not looked at (a warm-up stepped from Python that is not kept)
+    distance: of the embedded position from the manifold; finite: whether all of its numbers are
+    position, distance: None where they are not computed (a warm-up stepped from Python that is not kept)
     """
 
     position: Tree
@@ -69,7 +70,7 @@ init_key = jax.jit(lambda key, chain: start_keys(key, chain)[1])
 
 
 def keep(sampler: Sampler, state: State, info: Info) -> Kept:
-    """Look at a state."""
+    """Return what is kept of a state."""
     x, manifold = state.position, sampler.manifold
     return Kept(manifold.to_user(x), info, manifold.distance(x), trees.all_finite(x))
 
@@ -78,7 +79,7 @@ def keep(sampler: Sampler, state: State, info: Info) -> Kept:
 @keeps_programs
 @partial(jax.jit, static_argnames="thin", inline=True)
 def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
-    """`thin` transitions of one chain; `key` is the chain's."""
+    """Take `thin` transitions of one chain, whose key is `key`, and return the state and what is kept of it."""
     times = first_step + jnp.arange(thin, dtype=first_step.dtype)
     state, infos = jax.lax.scan(lambda s, t: sampler.step(jax.random.fold_in(key, t), s), state, times)
     return state, keep(sampler, state, jax.tree.map(_last_or_any, infos))
@@ -102,7 +103,7 @@ def advance(
     thin: int,
     mesh: Mesh | None,
 ) -> tuple[State, Kept]:
-    """Every chain by `count` draws: the new state, and a buffer whose first `count` rows are the draws."""
+    """Carry all chains through `count` draws; return the state, and a buffer whose first `count` rows are the draws."""
 
     def one_device(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Array, count: Array) -> Any:
         run = partial(_one_chain, sampler, length=length, thin=thin)

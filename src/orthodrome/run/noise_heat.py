@@ -1,7 +1,7 @@
-"""Along which direction does the gradient's noise heat or cool a chain, though its mean temperature is right?
+"""The directions along which the gradient's noise heats or cools a chain whose mean temperature is right.
 
-At the last position of every chain the gradient is asked twice with independent batches, LOOKS times in all: z = (g1
-- g2) / 2^(1/2) has the covariance V of the gradient's error. With the sampler's heat a per unit of V (h / (2 C) of
+At the last position of every chain the gradient is estimated twice with independent batches, LOOKS times in all: z =
+(g1 - g2) / 2^(1/2) has the covariance V of the gradient's error. With the sampler's heat a per unit of V (h / (2 C) of
 second order, h D / 2 of first), what it is told V_told, and what its thermostat absorbs A, the temperature along a unit
 vector w of the coordinates a^(1/2) z is
 

@@ -1,26 +1,28 @@
-"""How many draws to ask for at once: about half a second's worth, found as the run goes."""
+"""The number of draws in a chunk: as many as take about half a second, measured as the run goes on."""
 
 from __future__ import annotations
 
 import time
 
 SECONDS = 0.5
+"""The time of a chunk: short enough for progress and Ctrl-C, long enough that the work between chunks costs nothing."""
 GROWTH = 8
+"""The largest factor from one chunk to the next, since a chunk of a few draws is timed badly."""
 
 
 class Pace:
-    """The next chunk's length; the first chunk is one draw, because it also holds the compilation."""
+    """The length of the next chunk; the first chunk is one draw, because it also includes the compilation."""
 
     def __init__(self, longest: int) -> None:
         self.longest, self.count, self.chunks = longest, 1, 0
         self.began = 0.0
 
     def start(self) -> None:
-        """A chunk begins."""
+        """Start the clock of a chunk."""
         self.began = time.monotonic()
 
     def stop(self, count: int) -> None:
-        """A chunk of `count` draws is over."""
+        """Stop the clock of a chunk of `count` draws, and set the length of the next."""
         elapsed = max(time.monotonic() - self.began, 1e-6)
         self.chunks += 1
         if self.chunks > 1 or elapsed < SECONDS / 10:

@@ -41,25 +41,25 @@ def use_cores(n: int | None = None) -> int:
 
 
 def chain_mesh(num_chains: int, mesh: Mesh | None = None) -> Mesh | None:
-    """The mesh for the chains: as many devices as divide their number; None if that is one device."""
+    """Return the mesh of the chains: the most devices whose number divides that of the chains; None for one device."""
     devices = np.ravel(mesh.devices) if mesh is not None else np.asarray(jax.local_devices())
     count = max(k for k in range(1, len(devices) + 1) if num_chains % k == 0)
     return Mesh(devices[:count], (AXIS,)) if count > 1 else None
 
 
 def num_devices(mesh: Mesh | None) -> int:
-    """How many devices a mesh has."""
+    """Return the number of devices of a mesh."""
     return 1 if mesh is None else mesh.size
 
 
 def idle_devices(num_chains: int, mesh: Mesh | None = None) -> int:
-    """Devices that stay idle because the number of chains is not a multiple of theirs."""
+    """Return how many devices stay idle because the number of chains is not a multiple of theirs."""
     available = len(jax.local_devices()) if mesh is None else mesh.size
     return available - num_devices(chain_mesh(num_chains, mesh))
 
 
 def split_chains(function: Callable[..., Any], mesh: Mesh | None, split: tuple[bool, ...]) -> Callable[..., Any]:
-    """The function run on every device with its share of the arguments marked in `split`; all results are split."""
+    """Return a function that runs on every device with its share of the arguments marked in `split`."""
     if mesh is None:
         return function
     specs = tuple(PartitionSpec(AXIS) if each else PartitionSpec() for each in split)
@@ -67,10 +67,10 @@ def split_chains(function: Callable[..., Any], mesh: Mesh | None, split: tuple[b
 
 
 def place_chains(tree: Any, mesh: Mesh | None) -> Any:
-    """Arrays with a leading axis of chains, put where the chains run."""
+    """Put arrays with a leading axis of chains on the devices of the chains."""
     return jax.device_put(tree) if mesh is None else jax.device_put(tree, NamedSharding(mesh, PartitionSpec(AXIS)))
 
 
 def place_copies(tree: Any, mesh: Mesh | None) -> Any:
-    """A sampler or a key, put once on every device."""
+    """Put a copy of a sampler or a key on every device."""
     return jax.device_put(tree) if mesh is None else jax.device_put(tree, NamedSharding(mesh, PartitionSpec()))

@@ -27,13 +27,13 @@ REMARKS = {"log_perplexity": "log-perplexity"}
 
 
 class Progress(abc.ABC):
-    """How a run is shown while it goes on. remark: what else is to be seen beside the bar."""
+    """The interface of what shows the progress of a run. remark: a text to be shown beside the bar."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave the screen as it was."""
+        """Stop showing progress, and leave the screen as it was."""
         return
 
     @abc.abstractmethod
@@ -54,7 +54,7 @@ class Progress(abc.ABC):
 
 
 class Silent(Progress):
-    """No progress is shown."""
+    """A progress that shows nothing."""
 
     def say(self, text: str) -> None:
         pass
@@ -70,7 +70,7 @@ class Silent(Progress):
 
 
 class Meter(Progress):
-    """What is shown: rate, time left, acceptance or temperature, and the divergences of the draws.
+    """The figures that are shown: rate, time left, acceptance or temperature, and the divergences of the draws.
 
     While steps are being learnt divergences are part of the search, and so they are not shown in the warm-up.
     """
@@ -117,12 +117,12 @@ class Meter(Progress):
             self.measured = []
 
     def rate(self) -> float:
-        """Draws per second of each chain."""
+        """Return the draws per second of each chain."""
         elapsed = time.monotonic() - self.began if self.began is not None else 0.0
         return (self.done - self.at_begin) / elapsed if elapsed > 0 and self.done > self.at_begin else 0.0
 
     def text(self) -> str:
-        """The line beside the bar."""
+        """Return the line beside the bar."""
         rate, parts = self.rate(), ["compiling"] if self.began is None else []
         if rate > 0:
             parts += [
@@ -138,7 +138,7 @@ class Meter(Progress):
 
 
 class Lines(Meter):
-    """Lines with time stamps, more and more seldom, for a log file."""
+    """A progress that prints lines with time stamps, at growing intervals, for a log file."""
 
     interval = FIRST_LINE
 
@@ -156,7 +156,7 @@ class Lines(Meter):
 
 
 class Bar(Meter):
-    """A rich bar."""
+    """A progress bar in a terminal or notebook, drawn by rich."""
 
     first: Any = None
     """The line that is shown before there is a phase."""
@@ -206,7 +206,7 @@ def new_progress(wanted: bool) -> Progress:
 
 
 def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this."""
+    """Return whether this runs in a Jupyter kernel."""
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 

@@ -18,7 +18,7 @@ Rows = dict[str, Array]
 
 
 def row(tree: Tree) -> Rows:
-    """The leaves of a tree, flat and side by side, by dtype."""
+    """Return the leaves of a tree as one flat row for each dtype."""
     groups: dict[str, list[Array]] = {}
     for leaf in jax.tree.leaves(tree):
         groups.setdefault(leaf.dtype.name, []).append(leaf.ravel())
@@ -26,18 +26,18 @@ def row(tree: Tree) -> Rows:
 
 
 def empty(like: Tree, length: int) -> Rows:
-    """Buffers for `length` rows of trees with these shapes."""
+    """Return buffers for `length` rows of trees with these shapes."""
     return {name: jnp.zeros((length, *a.shape), a.dtype) for name, a in jax.eval_shape(row, like).items()}
 
 
 def write(rows: Rows, tree: Tree, i: Array) -> Rows:
-    """The buffers with a tree in row i."""
+    """Return the buffers with a tree written to row i."""
     new = row(tree)
     return {name: jax.lax.dynamic_update_index_in_dim(rows[name], new[name], i, 0) for name in rows}
 
 
 def taken_apart(rows: Rows, like: Tree) -> Tree:
-    """The tree whose leaves have the rows' leading axis."""
+    """Return the tree whose leaves have the leading axis of the rows."""
     begin = dict.fromkeys(rows, 0)
     leaves = []
     for leaf in jax.tree.leaves(like):

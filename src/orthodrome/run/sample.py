@@ -124,7 +124,7 @@ def spread_chains(sampler: Sampler, num_chains: int, mesh: Any, bar: Progress) -
 
 
 def tuning_steps(sampler: Sampler, num_warmup: int) -> int:
-    """The length of the warm-up: an `Adapted`, and a sampler that tunes itself, know their own."""
+    """Return the length of the warm-up, which an `Adapted` and a sampler that tunes itself set themselves."""
     own = sampler.num_warmup
     return int(num_warmup if own is None else own)
 
@@ -136,7 +136,7 @@ def open_draws(
     coords: draws.Coords,
     locks: contextlib.ExitStack,
 ) -> Draws:
-    """Memory, the user's store, or one inside the checkpoint's folder; never on top of other draws."""
+    """Open memory, the user's store, or a store in the checkpoint's folder; never on top of other draws."""
     if checkpoint is None and store is None:
         return MemoryDraws(dims, coords)
     path = Path(store) if store is not None else Path(checkpoint or "") / "draws.zarr"
@@ -157,7 +157,7 @@ def open_checkpoint(
     held: Draws,
     about: Mapping[str, Any] | None,
 ) -> Checkpoint | None:
-    """The checkpoint of this run, if one is wanted."""
+    """Return the checkpoint of this run, or None if none is asked for."""
     if folder is None or not isinstance(held, DiskDraws):
         return None
     settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
@@ -166,7 +166,7 @@ def open_checkpoint(
 
 
 def carry_out(conductor: Conductor) -> xarray.DataTree:
-    """Run (or go on), save, and hand over the draws."""
+    """Run from the start or the last commit, save, and return the draws."""
     saved, held = conductor.checkpoint, conductor.draws
     standing = begin(conductor)
     if saved is not None and already_done(conductor, standing):
@@ -195,7 +195,7 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
 
 
 def begin(conductor: Conductor) -> Standing:
-    """Where the run stands: at its last commit, or at its start."""
+    """Return where the run stands: at its last commit, or at its start."""
     setup, saved = conductor.setup, conductor.checkpoint
     standing = saved.resume(setup.state, setup.inner) if saved is not None else None
     if saved is None or standing is None:
@@ -205,7 +205,7 @@ def begin(conductor: Conductor) -> Standing:
 
 
 def already_done(conductor: Conductor, standing: Standing) -> bool:
-    """Whether the commit holds all that is asked for."""
+    """Return whether the commit holds all that is asked for."""
     finished = conductor.checkpoint.finished if conductor.checkpoint is not None else ""
     enough = standing.done >= conductor.plan.num_draws or finished == repr(conductor.stop)
     return standing.phase == "draws" and bool(finished) and enough
@@ -222,7 +222,7 @@ def tell_interrupted(conductor: Conductor, standing: Standing) -> None:
 
 
 def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
-    """What the tree says about the run; plain numbers and strings."""
+    """Return the attributes of the tree, which describe the run in plain numbers and strings."""
     setup, plan = conductor.setup, conductor.plan
     sampler = setup.sampler.sampler if isinstance(setup.sampler, Tuner) else setup.sampler
     manifold = sampler.manifold

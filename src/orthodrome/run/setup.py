@@ -1,4 +1,4 @@
-"""Everything before the first transition: the doors, the wrapping in `Adapted`, placement, the first states."""
+"""Everything before the first transition: the doors, the wrapping in a tuner, placement, the first states."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orthodrome.tuning import Tuner, needs_tuning, tuner_for
 
 
 class Plan(NamedTuple):
-    """The numbers of a run."""
+    """The seed, the number of chains and the lengths of a run, and what of the warm-up is kept."""
 
     seed: int
     num_chains: int
@@ -48,20 +48,20 @@ class Setup(NamedTuple):
 
     @property
     def tunes(self) -> bool:
-        """Whether the warm-up tunes."""
+        """Whether the warm-up tunes the sampler."""
         return isinstance(self.sampler, Tuner)
 
     def inner(self, state: State) -> State:
-        """The state of the draws, from a state of the warm-up."""
+        """Return the state of the sampler that draws, from a state of the warm-up."""
         return state.inner if self.tunes else state
 
     def tuned(self, state: State) -> Sampler:
-        """The sampler of the draws, from the last state of the warm-up (NumPy arrays: indexing compiles nothing)."""
+        """Return the sampler that draws, from the last state of the warm-up (NumPy arrays, so nothing compiles)."""
         return self.sampler.freeze(state) if isinstance(self.sampler, Tuner) else self.sampler
 
 
 def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup:
-    """Check, wrap, place, and compute the first states."""
+    """Check what comes in, wrap the sampler in its tuner, place it on the devices, and compute the first states."""
     if start is None and not sampler.compiled:
         return set_up_own_start(sampler, plan)
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
@@ -103,7 +103,7 @@ def new_engine(sampler: Any, key: Any, plan: Plan, mesh: Any, bytes_per_draw: in
 
 
 def with_tuning(sampler: Sampler, plan: Plan, mesh: Mesh | None) -> Sampler:
-    """The sampler, wrapped in `Adapted` if something is to be learnt, and pooling over all devices."""
+    """Return the sampler, wrapped in its tuner (pooling over all devices) if something is to be learnt."""
     pool = ("chains",) if mesh is None else ("chains", parallel.AXIS)
     if isinstance(sampler, Tuner):
         return replace(sampler, pool=pool, num_warmup=plan.num_warmup)
@@ -118,7 +118,7 @@ def with_tuning(sampler: Sampler, plan: Plan, mesh: Mesh | None) -> Sampler:
 
 
 def _first_position(state: State) -> Tree:
-    """The embedded position of the first chain."""
+    """Return the embedded position of the first chain."""
     if isinstance(state, list):
         return state[0].position
     return jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.position)

@@ -1,4 +1,4 @@
-"""From `start` to the first state of every chain, in one compiled program that also looks at what the doors ask.
+"""From `start` to the first state of every chain, in one compiled program that also computes what the doors check.
 
 `start` is one chain's position in the user's coordinates (all chains share it), a list with one per chain, or a tree of
 `jax.ShapeDtypeStruct` that asks for random points.
@@ -25,7 +25,7 @@ from orthodrome.targets import Posterior, Target
 
 
 class Look(NamedTuple):
-    """What the doors see at the start of one chain.
+    """What the doors check at the start of one chain.
 
     distance: of each leaf from its manifold
     logdensity, gradient: at the start (gradient: whether each leaf's is finite); None if the sampler shows no density
@@ -43,7 +43,7 @@ class Look(NamedTuple):
 def first_states(
     sampler: Sampler, probe: Probe, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True
 ) -> tuple[Tree, State, Look]:
-    """The embedded position, the state and the look at each chain's start; `probe` is where the density can be asked.
+    """Return the embedded position, the state and the `Look` of each chain; `probe` evaluates the density.
 
     Without `with_state` the key of `init` stands for the state: the sampler is not compiled, and Python calls `init`.
     """
@@ -59,7 +59,7 @@ def first_states(
 
 
 def look(manifold: Manifold, probe: Probe, key: Array, x: Tree) -> Look:
-    """Look at one embedded start."""
+    """Return what the doors check at one embedded start."""
     ask_key, move_key = jax.random.split(key)
     logdensity, gradient = _ask(probe, ask_key, x)
     finite = jax.tree.map(lambda g: jnp.all(jnp.isfinite(g)), gradient)
@@ -67,7 +67,7 @@ def look(manifold: Manifold, probe: Probe, key: Array, x: Tree) -> Look:
 
 
 def _with_gap(manifold: Manifold, distance: Tree, x: Tree, p: Tree) -> Tree:
-    """A map that mends a bad start in silence (weights that do not sum to 1) does not give the start back."""
+    """Return the distance, or the gap to the given start if `from_user` changed it (weights that do not sum to 1)."""
     gap = jax.tree.map(lambda user, given: jnp.max(jnp.abs(user - given), initial=0), manifold.to_user(x), p)
     return jax.tree.map(jnp.maximum, distance, gap)
 
@@ -90,10 +90,10 @@ def _moves(manifold: Manifold, key: Array, x: Tree) -> Tree:
 
 
 def _strong(leaf: Any) -> Array:
-    """Without JAX's weak type, which a state loses after its first step: the loop would be compiled twice."""
+    """Return the array without JAX's weak type, which the first step would drop: the loop would be compiled twice."""
     return jax.lax.convert_element_type(leaf, jnp.result_type(leaf))
 
 
 def bytes_per_draw(positions: Tree) -> int:
-    """Of one chain, at the longest."""
+    """Return the bytes of one draw of one chain, an upper bound."""
     return sum(leaf.nbytes // leaf.shape[0] for leaf in jax.tree.leaves(positions))

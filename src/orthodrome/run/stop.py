@@ -13,18 +13,20 @@ import dataclasses
 import numpy as np
 
 FIRST_LOOK = 100
+"""The number of draws at which the rule is evaluated first; fewer say little about ESS and R-hat."""
 GROWTH = 1.5
+"""The factor from one evaluation to the next."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Stop:
-    """`ess`: at least this for every element; `rhat`: at most this; `None`: not asked."""
+    """A rule for an early end: effective sample sizes of at least `ess`, R-hat of at most `rhat`; None: no limit."""
 
     ess: float | None = None
     rhat: float | None = 1.01
 
     def satisfied(self, arrays: dict[str, np.ndarray]) -> bool:
-        """Whether draws (chain, draw, ...) by name are good enough."""
+        """Return whether draws (chain, draw, ...), by name, satisfy the rule."""
         from orthodrome.diagnostics.convergence import worst_ess, worst_rhat
 
         enough = self.ess is None or worst_ess(arrays) >= self.ess
@@ -32,7 +34,7 @@ class Stop:
 
 
 def next_look(num_draws: int) -> int:
-    """The first number of draws after `num_draws` at which to look."""
+    """Return the first number of draws after `num_draws` at which the rule is evaluated."""
     look = FIRST_LOOK
     while look <= num_draws:
         look = int(look * GROWTH)

@@ -1,4 +1,4 @@
-"""Did a stochastic-gradient run keep its temperature? Said once, at the end, with the remedy."""
+"""A warning at the end of a stochastic-gradient run whose temperature is not the expected one, with the remedy."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ BROKEN = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImp
 
 
 class Standing(NamedTuple):
-    """How far a run has come.
+    """Where a run stands.
 
     phase: "warmup" or "draws"
     done: the draws of that phase so far

@@ -34,7 +34,7 @@ STEPS = {
 
 
 class AllocationSettings(NamedTuple):
-    """What is used, whether given or chosen."""
+    """The settings of a run, given or chosen by default."""
 
     method: str
     doc_topic_prior: Any

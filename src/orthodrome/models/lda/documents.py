@@ -24,7 +24,7 @@ class TokenDocuments:
 
     @property
     def count(self) -> int:
-        """D."""
+        """The number of documents D."""
         return self.starts.shape[0] - 1
 
     @property

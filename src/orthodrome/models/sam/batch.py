@@ -29,7 +29,7 @@ from orthodrome.models.sam.proportions import gram_of
 
 
 class View(NamedTuple):
-    """What the topics look like from a batch: its rows, beta' v and beta' beta."""
+    """The products of the topics with a batch: its rows, beta' v and beta' beta."""
 
     rows: NDArray[np.int64]
     b: Reals
@@ -37,7 +37,7 @@ class View(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """The gradient in three parts, and what the tuning wants to know.
+    """The gradient in three parts, and what the tuning reads of it.
 
     dense + scale v'W is the log likelihood's, `prior` that of log p(beta), the same in every topic
     noise: V, the variance of a coordinate of the gradient's error from choosing the batch (erratum c-7)
@@ -75,13 +75,13 @@ def empty_memory(count: int, topics: Reals) -> Memory:
 
 
 def _square(table: Reals) -> NDArray[np.float64]:
-    """sum_d c_d W_d W_d'."""
+    """Return the sum over documents of c_d W_d W_d'."""
     weights = table[:, :-1].astype(np.float64)
     return (weights * table[:, -1:]).T @ weights
 
 
 def look(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64]) -> View:
-    """Inner products with the batch."""
+    """Return the inner products of the topics with the documents of a batch, and among themselves."""
     b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
     return View(rows, b, gram_of(topics))
 
@@ -96,7 +96,8 @@ def slope(
     memory: Memory | None = None,
     out: Reals | None = None,
 ) -> Slope:
-    """The gradient at fixed proportions; `total`: D, for which the batch stands; `out`: where its dense part is put."""
+    """Return the gradient at fixed proportions; `total`: D, for which the batch stands; `out`: an array for its dense
+    part."""
     size, count = view.b.shape
     stored = np.zeros((size, count + 1), topics.dtype) if memory is None else memory.table[view.rows]
     found, change, moment, square, largest, cosine = batch_statistics(view.gram, view.b, draws, stored)
@@ -115,7 +116,7 @@ def slope(
 
 
 def whole(found: Slope, documents: DocumentVectors, view: View) -> Reals:
-    """The gradient of the log density as one array."""
+    """Return the gradient of the log density as one array."""
     gradient = found.dense.copy()
     sparse = (documents.indptr, documents.indices, documents.values, view.rows)
     add_documents(gradient, *sparse, found.weights, found.scale)

@@ -16,7 +16,7 @@ PUBLISHED_STEP = 1e-6
 
 @dataclass(frozen=True)
 class ChainSettings:
-    """The settings of a chain; None means tuned.
+    """The settings of a chain; those that are None are tuned.
 
     compensate: take the gradient's own noise from the noise to inject
     warm_start: proportions go on from a document's last visit; remember: variance reduction (`Memory`)
@@ -37,7 +37,7 @@ class ChainSettings:
 
 
 def settings_of(model: Any, num_documents: int) -> ChainSettings:
-    """As the model asks."""
+    """Return the settings that the parameters of a model ask for."""
     size = num_documents if model.batch_size is None else min(int(model.batch_size), num_documents)
     if model.published:
         return published_settings(model, size, num_documents)
@@ -59,7 +59,8 @@ def settings_of(model: Any, num_documents: int) -> ChainSettings:
 
 
 def published_settings(model: Any, size: int, num_documents: int) -> ChainSettings:
-    """Erratum 3.2: eps = sqrt(gamma / D), C = rho / eps, one batch for all inner steps, V = 0, theta hardly moving."""
+    """Return the published settings (erratum 3.2): eps = sqrt(gamma / D), C = rho / eps, one batch for all inner steps,
+    V = 0, and proportions that hardly move."""
     gamma, rho = PUBLISHED["20news" if model.published is True else model.published]
     step = math.sqrt(gamma / num_documents) if model.step_size is None else model.step_size
     return ChainSettings(

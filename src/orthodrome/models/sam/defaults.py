@@ -28,7 +28,7 @@ LEAST, MOST = 0.02, 0.9999
 
 
 def law_of(model: Any, documents: DocumentVectors) -> AdmixtureLaw:
-    """The hyper-parameters of a model: those given, the rest from the documents, or as published."""
+    """Return the hyper-parameters of a model: those given, the others estimated from the documents or as published."""
     given = (model.corpus_concentration, model.topic_concentration, model.document_concentration)
     if model.published:
         default = published_concentrations(documents.num_words)
@@ -41,12 +41,12 @@ def law_of(model: Any, documents: DocumentVectors) -> AdmixtureLaw:
 
 
 def published_concentrations(num_words: int) -> tuple[float, float, float]:
-    """kappa0, sigma, kappa1 in the proportions to V that the paper uses on both of its data sets."""
+    """Return kappa0, sigma and kappa1 in the proportions to V that the paper uses on both of its data sets."""
     return 2.0 * num_words, 2.0 * num_words, 6.0 * num_words
 
 
 def estimated_concentrations(documents: DocumentVectors, num_topics: int) -> tuple[float, float, float]:
-    """kappa0, sigma, kappa1 from the documents; always the same for the same ones."""
+    """Return kappa0, sigma and kappa1 estimated from the documents; the same documents give the same numbers."""
     rng = np.random.default_rng(0)
     order = rng.permutation(documents.count)[:SAMPLE]
     half, table = -(-len(order) // 2), documents.table()
@@ -60,7 +60,7 @@ def estimated_concentrations(documents: DocumentVectors, num_topics: int) -> tup
 
 
 def spherical_means(table: scipy.sparse.csr_matrix, count: int, rng: np.random.Generator) -> Reals:
-    """Centres (count, V) of unit rows by k-means with cosines; a centre that loses its rows stays where it is."""
+    """Return the centres (count, V) of unit rows by spherical k-means; a centre that loses its rows stays."""
     size = table.shape[0]
     centres = table[rng.choice(size, count, replace=False)].toarray().astype(np.float64)
     for _ in range(ROUNDS):
@@ -73,7 +73,8 @@ def spherical_means(table: scipy.sparse.csr_matrix, count: int, rng: np.random.G
 
 
 def weights_and_cosines(centres: Reals, table: scipy.sparse.csr_matrix) -> tuple[Reals, Reals]:
-    """Of rows and their best weighted means of centres (least squares without its negative weights), of length one."""
+    """Return the weights of the centres whose normalised mean is nearest to each row (least squares, negative weights
+    set to zero), and the cosines between them and the rows."""
     gram, b = centres @ centres.T, np.asarray(table @ centres.T).astype(np.float64)
     weights = first_guess(gram, b, margin=1e-6)
     weights /= np.sqrt(np.einsum("ij,jk,ik->i", weights, gram, weights))[:, None]
@@ -81,12 +82,12 @@ def weights_and_cosines(centres: Reals, table: scipy.sparse.csr_matrix) -> tuple
 
 
 def mean_cosine(centres: Reals, table: scipy.sparse.csr_matrix) -> float:
-    """Of rows with their best weighted means of centres."""
+    """Return the mean cosine between the rows and their best weighted means of centres."""
     return float(weights_and_cosines(centres, table)[1].mean())
 
 
 def unmixed(centres: Reals, table: scipy.sparse.csr_matrix) -> Reals:
-    """Centres whose weighted means are nearest to the rows, in the sense of least squares."""
+    """Return the centres whose weighted means are nearest to the rows in the sense of least squares."""
     weights, _ = weights_and_cosines(centres, table)
     square = weights.T @ weights
     ridge = 1e-3 * np.trace(square) / len(square) * np.eye(len(square))

@@ -31,7 +31,7 @@ TARGET = 0.8
 def log_perplexity(
     law: AdmixtureLaw, documents: DocumentVectors, topics: Reals, num_draws: int = 200, seed: int = 0
 ) -> float:
-    """As published; topics: (M, K, V)."""
+    """Return the published log-perplexity; topics: (M, K, V)."""
     rng = np.random.default_rng(seed)
     theta = rng.dirichlet(np.full(topics.shape[1], law.doc_topic_prior), num_draws)
     total = np.full(documents.count, -np.inf)
@@ -53,7 +53,7 @@ def annealed_log_density(
     num_particles: int = NUM_PARTICLES,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """log (1/M) sum_m p(v_d | beta_m) of every document."""
+    """Return log (1/M) sum_m p(v_d | beta_m) of every document."""
     total = np.full(documents.count, -np.inf)
     for m, beta in enumerate(topics):
         weights = annealed_weights(law, documents, beta, num_temperatures, num_particles, seed + m)
@@ -64,7 +64,7 @@ def annealed_log_density(
 def annealed_weights(
     law: AdmixtureLaw, documents: DocumentVectors, topics: Reals, num_temperatures: int, num_particles: int, seed: int
 ) -> NDArray[np.float64]:
-    """The log weights, (D, particles)."""
+    """Return the log weights, (D, particles)."""
     rows, size = np.repeat(np.arange(documents.count), num_particles), topics.shape[0]
     b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
     gram = gram_of(topics)
@@ -77,12 +77,12 @@ def annealed_weights(
 
 
 def temperatures(count: int) -> NDArray[np.float64]:
-    """0 to 1, dense near 0 where the prior gives way."""
+    """Return inverse temperatures from 0 to 1, dense near 0 where the likelihood takes over from the prior."""
     return np.linspace(0, 1, count + 1) ** 3
 
 
 def cosine(gram: Reals, b: Reals, theta: Reals) -> NDArray[np.float64]:
-    """b.theta / q, in float64."""
+    """Return the cosine b.theta / q in float64."""
     size = b.shape[1]
     t, g = theta.astype(np.float64), gram[:size, :size].astype(np.float64)
     return np.einsum("ij,ij->i", t, b) / np.sqrt(np.einsum("ij,jk,ik->i", t, g, t))
@@ -91,7 +91,8 @@ def cosine(gram: Reals, b: Reals, theta: Reals) -> NDArray[np.float64]:
 def anneal(
     law: AdmixtureLaw, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int
 ) -> tuple[NDArray[np.float64], Reals]:
-    """Log weights and last proportions of one pass up (or down) the ladder; steps: of the moves at ladder[1:]."""
+    """Return the log weights and last proportions of one pass up (or down) the ladder; steps: of the moves at
+    ladder[1:]."""
     weights, items = np.zeros(len(b)), np.arange(len(b), dtype=np.uint64)
     sweep = Sweep(1, 0, 5, False)
     for i in range(1, len(ladder)):
@@ -104,7 +105,7 @@ def anneal(
 def anneal_down(
     law: AdmixtureLaw, gram: Reals, b: Reals, theta: Reals, ladder: Reals, steps: Reals, seed: int
 ) -> Reals:
-    """The same path backwards from posterior draws: log weights that are too high on average, not too low."""
+    """Follow the path backwards from posterior draws; these log weights are too high on average, not too low."""
     weights, items = np.zeros(len(b)), np.arange(len(b), dtype=np.uint64)
     sweep = Sweep(1, 0, 5, False)
     for i in range(len(ladder) - 1, 0, -1):
@@ -122,7 +123,7 @@ def annealed_gap(
     num_temperatures: int = NUM_TEMPERATURES,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """How far the annealed log density can be off: the mean of upper - lower bound, and its standard error.
+    """Return the mean gap between the upper and the lower bound of the annealed log density, and its standard error.
 
     On documents drawn from the model at these topics, whose true proportions are exact draws of their posterior.
     """
@@ -141,7 +142,7 @@ def annealed_gap(
 
 
 def draw_around(centres: Reals, concentration: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """One von Mises-Fisher draw around each row (Wood 1994)."""
+    """Draw from the von Mises-Fisher distribution around each row (Wood 1994)."""
     count, dimension = centres.shape
     m = dimension - 1
     ratio = m / (2 * concentration + math.sqrt(4 * concentration**2 + m**2))

@@ -29,15 +29,15 @@ class AdmixtureLaw:
 
     @property
     def num_words(self) -> int:
-        """V."""
+        """The number of words V."""
         return self.mean.shape[0]
 
     def pull(self, topics: Reals) -> Reals:
-        """mbar, in float64."""
+        """Return mbar in float64."""
         return self.corpus_concentration * self.mean + self.topic_concentration * topics.sum(axis=0).astype(np.float64)
 
     def prior_gradient(self, topics: Reals) -> Reals:
-        """Of log p(beta) in any one topic, in the topics' dtype."""
+        """Return the gradient of log p(beta) in any one topic, in the dtype of the topics."""
         pull = self.pull(topics)
         length = float(np.sqrt(pull @ pull))
         if length == 0:
@@ -46,23 +46,23 @@ class AdmixtureLaw:
         return (scale * pull).astype(topics.dtype)
 
     def log_prior(self, topics: Reals) -> float:
-        """log p(beta)."""
+        """Return log p(beta)."""
         pull = self.pull(topics)
         constants = log_constant(self.num_words, self.corpus_concentration)
         constants += topics.shape[0] * log_constant(self.num_words, self.topic_concentration)
         return constants - log_constant(self.num_words, float(np.sqrt(pull @ pull)))
 
     def log_document_constant(self) -> float:
-        """log c_V(kappa1)."""
+        """Return log c_V(kappa1)."""
         return log_constant(self.num_words, self.document_concentration)
 
 
 def random_topics(law: AdmixtureLaw, count: int, rng: np.random.Generator, dtype: np.dtype) -> Reals:
-    """Around the corpus mean, at about 45 degrees: normalise(m + N(0, I) / sqrt(V))."""
+    """Draw topics around the corpus mean, at about 45 degrees: normalise(m + N(0, I) / sqrt(V))."""
     noise = rng.standard_normal((count, law.num_words)) / np.sqrt(law.num_words)
     return unit_rows(law.mean + noise).astype(dtype)
 
 
 def unit_rows(x: Reals) -> Reals:
-    """Rows divided by their lengths."""
+    """Divide rows by their lengths."""
     return x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]

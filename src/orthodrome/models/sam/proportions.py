@@ -19,7 +19,7 @@ from orthodrome.models.sam.kernels.topics import gram_matrix
 
 @dataclass(frozen=True)
 class Sweep:
-    """How the proportions of a document are drawn: transitions thrown away, kept, leapfrogs in each, and where."""
+    """How the proportions of a document are drawn: transitions discarded and kept, their leapfrog steps, the space."""
 
     burn_in: int
     kept: int
@@ -36,12 +36,12 @@ class Drawn(NamedTuple):
 
 
 def gram_of(topics: Reals) -> Reals:
-    """beta' beta, padded with zeros for the kernels."""
+    """Return beta' beta, padded with zeros for the kernels."""
     return gram_matrix(np.ascontiguousarray(topics), padded(topics.shape[0]))
 
 
 def first_guess(gram: Reals, b: Reals, margin: float = 0.05) -> Reals:
-    """Least squares, without its negative entries and away from the walls (erratum c-1)."""
+    """Return the least-squares proportions, without negative entries and away from the walls (erratum c-1)."""
     count = b.shape[1]
     small = gram[:count, :count].astype(np.float64) + 1e-6 * np.eye(count)
     guess = np.maximum(np.linalg.solve(small, b.T.astype(np.float64)).T, 0)
@@ -50,7 +50,7 @@ def first_guess(gram: Reals, b: Reals, margin: float = 0.05) -> Reals:
 
 
 def published_guess(gram: Reals, b: Reals) -> Reals:
-    """The authors' start: least squares with entries at or below 0 set to 1e-6."""
+    """Return the authors' start: least squares with entries at or below 0 set to 1e-6."""
     count = b.shape[1]
     guess = np.linalg.solve(gram[:count, :count].astype(np.float64), b.T.astype(np.float64)).T
     guess = np.where(guess > 0, guess, 1e-6)
@@ -96,7 +96,7 @@ def draw_proportions(
 
 
 def tuned_step(gram: Reals, b: Reals, kappa: float, alpha: float, sweep: Sweep, seed: int) -> float:
-    """A step size with an acceptance near 0.8 for documents like these, by thirty short tries."""
+    """Return a step size with an acceptance rate near 0.8 for documents like these, from thirty short runs."""
     count = b.shape[1]
     start, items = first_guess(gram, b), np.arange(len(b), dtype=np.uint64)
     log_step, short = math.log(0.25 / math.sqrt(4 * alpha * count + kappa)), replace(sweep, burn_in=3, kept=0)
@@ -107,6 +107,6 @@ def tuned_step(gram: Reals, b: Reals, kappa: float, alpha: float, sweep: Sweep, 
 
 
 def by_document(draws: Reals, count: int, size: int) -> Reals:
-    """(S, kept, K) from the kernel's blocks."""
+    """Return the draws of the kernel's blocks as (S, kept, K)."""
     blocks, kept, rows, lanes = draws.shape
     return draws.transpose(0, 3, 1, 2).reshape(blocks * lanes, kept, rows)[:count, :, :size]

@@ -27,7 +27,7 @@ class TopicTuning(NamedTuple):
 
 
 class StochasticState(NamedTuple):
-    """SGGMC and gSGNHT.
+    """The state of SGGMC and gSGNHT.
 
     topics, velocity: (K, V); proportions: of each document's last visit (D, K), NaN before the first, or (0, K)
     thermostat: xi; taken: transitions since `init`; log_perplexity: the last that was watched, NaN before the first
@@ -49,7 +49,7 @@ class StochasticState(NamedTuple):
 
 
 class ExactState(NamedTuple):
-    """GMC-bGibbs and GMC-apprMH; all in float64. proportions: (D, K), NaN where a document has none yet."""
+    """The state of GMC-bGibbs and GMC-apprMH, in float64. proportions: (D, K), NaN where a document has none yet."""
 
     topics: Reals
     proportions: Reals
@@ -65,7 +65,7 @@ class ExactState(NamedTuple):
 
 
 class VariationalState(NamedTuple):
-    """The parameters of q: mut in `topics`, mt in `centre` (V,), at in `proportions` (D, K); all in float64.
+    """The parameters of q, in float64: mut in `topics`, mt in `centre` (V,), at in `proportions` (D, K).
 
     rate: the step size of the ascents of mut
     """

@@ -54,15 +54,15 @@ class TopicTuner:
         return tuning._replace(heat=HEAT * (hot / HEAT) ** (max(0.0, left - COOL) / (1 - COOL)))
 
     def thermostatic(self, tuning: TopicTuning) -> bool:
-        """Whether the thermostat works; it waits until the warm-up has cooled, or it would take the heat away."""
+        """Return whether the thermostat works: not before the warm-up has cooled, or it would remove the extra heat."""
         return self.settings.thermostat and (tuning.heat <= HEAT or self.settings.step_size is not None)
 
     def step_size(self, tuning: TopicTuning) -> float:
-        """h."""
+        """Return the step size h."""
         return self._tuned(tuning)[0] if self.settings.step_size is None else self.settings.step_size
 
     def friction(self, tuning: TopicTuning) -> float:
-        """C."""
+        """Return the friction C."""
         given = self.settings.friction
         return self._tuned(tuning)[1] / self.step_size(tuning) if given is None else given
 
@@ -72,7 +72,7 @@ class TopicTuner:
         return 1 / self.friction(tuning) ** 2 if given is None else given
 
     def _tuned(self, tuning: TopicTuning) -> tuple[float, float]:
-        """h and C h: the step that the curvature allows and the friction that its noise wants, or a smaller step."""
+        """Return h and C h: the step the curvature allows and the friction that its noise needs, or a smaller step."""
         given = self.settings.step_size
         h = FRACTION / math.sqrt(tuning.curvature) if given is None else given
         rate = max(h * h * tuning.noise / (2 * tuning.heat), LEAST_FRICTION)

@@ -13,7 +13,7 @@ from orthodrome.run.loop import Kept, advance
 
 
 class CompiledEngine(NamedTuple):
-    """vmap over chains, split over the devices of a mesh."""
+    """The engine that maps one compiled program over the chains and splits them over the devices of a mesh."""
 
     key: Array
     chains: Array

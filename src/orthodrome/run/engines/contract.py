@@ -17,7 +17,7 @@ LONGEST_BUFFER = 8192
 
 
 class Engine(Protocol):
-    """What a run needs: a place for the sampler and the states, and a way forward."""
+    """The interface of an engine: it places the sampler and the states, and carries all chains forward."""
 
     @property
     def length(self) -> int:

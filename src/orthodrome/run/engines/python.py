@@ -32,7 +32,7 @@ SEEDS_AT_ONCE = 64
 
 
 class PythonEngine(NamedTuple):
-    """Python calls `step`; the first `num_warmup` transitions are kept if `keep_warmup`."""
+    """The engine that calls `step` from Python; draws of the first `num_warmup` transitions only if `keep_warmup`."""
 
     key: Array
     num_chains: int

@@ -152,7 +152,7 @@ class GSGNHT(StochasticSampler):
         return state._replace(thermostat=leaves.mean_diagonal(self.friction, state.position))
 
     def noise_heat(self, position: Tree) -> Tree | None:
-        """h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
+        """Return h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
         kicks = sum(self.order.count(letter) for letter in "OK")
         return noise_heat(self.step_size, self.friction, kicks / (self.num_steps if self.reuse_batch else 1), position)
 
@@ -162,7 +162,7 @@ class GSGNHT(StochasticSampler):
         return True
 
     def absorbs(self, diagonal: Array, dimension: int) -> Array:
-        """One thermostat makes up for the mean."""
+        """Return the part of the noise that the one thermostat compensates for: its mean."""
         return jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
 
     def tuned(self, measured: Measured) -> GSGNHT:

@@ -130,7 +130,7 @@ class SGGMC(StochasticSampler):
         return expected_temperature(self.order, self.step_size, self.friction, position)
 
     def noise_heat(self, position: Tree) -> Tree | None:
-        """h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
+        """Return h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
         kicks = sum(self.order.count(letter) for letter in "OK")
         return noise_heat(self.step_size, self.friction, kicks / (self.num_steps if self.reuse_batch else 1), position)
 

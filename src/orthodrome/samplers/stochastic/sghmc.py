@@ -91,7 +91,7 @@ class SGHMC(FlatSampler):
         return leaves.mean_diagonal(friction, like) / leaves.mean_diagonal(mass, like)
 
     def noise_heat(self, position: Tree) -> Tree | None:
-        """h / (2 C), whatever the mass."""
+        """Return h / (2 C), whatever the mass."""
         return noise_heat(self.step_size, leaves.one_if_none(self.friction), 1, position)
 
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:

@@ -58,7 +58,7 @@ class SGLD(FlatSampler):
         return None
 
     def noise_heat(self, position: Tree) -> Tree | None:
-        """h D / 2."""
+        """Return h D / 2."""
         if leaves.any_map(self.preconditioner):
             return None
         h, d = (leaves.spread(a, position) for a in (self.step_size, leaves.one_if_none(self.preconditioner)))

@@ -70,7 +70,7 @@ class SGNHT(FlatSampler):
         return friction_problem(self.friction, matrix=False)
 
     def noise_heat(self, position: Tree) -> Tree | None:
-        """h / (2 A)."""
+        """Return h / (2 A)."""
         return noise_heat(self.step_size, leaves.one_if_none(self.friction), 1, position)
 
     def bears_noise(self, told: bool) -> bool:
@@ -79,7 +79,7 @@ class SGNHT(FlatSampler):
         return True
 
     def absorbs(self, diagonal: Array, dimension: int) -> Array:
-        """One thermostat makes up for the mean, one for each coordinate for the diagonal."""
+        """Return what the thermostat compensates for: the mean of the noise, or its diagonal if `per_coordinate`."""
         return diagonal if self.per_coordinate else jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
 
     def restarted(self, state: ThermostatState) -> ThermostatState:

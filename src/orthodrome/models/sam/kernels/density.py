@@ -27,18 +27,18 @@ OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True, "fastmath": FAS
 
 
 def padded(count: int) -> int:
-    """Topics are padded to a multiple of four: the product with G takes four rows at a time."""
+    """Return the number of topics rounded up to a multiple of four: the product with G takes four rows at a time."""
     return -(-count // 4) * 4
 
 
 def num_blocks(count: int) -> int:
-    """Blocks of documents."""
+    """Return the number of blocks of documents."""
     return -(-count // LANES)
 
 
 @njit(**OPTIONS)
 def multiply(gram, theta, y):  # type: ignore[no-untyped-def]
-    """y = G theta."""
+    """Compute y = G theta."""
     for quarter in range(theta.shape[0] // 4):
         j = 4 * quarter
         s0 = splat(theta, 0.0)
@@ -57,7 +57,7 @@ def multiply(gram, theta, y):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def likelihood(gram, theta, b, size, y):  # type: ignore[no-untyped-def]
-    """y = G theta; the cosine b.theta / q, and 1 / q."""
+    """Compute y = G theta; return the cosine b.theta / q, and 1 / q."""
     multiply(gram, theta, y)
     along = splat(theta, 0.0)
     square = along
@@ -71,7 +71,7 @@ def likelihood(gram, theta, b, size, y):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def force_on_sphere(gram, x, b, kappa, alpha, size, theta, y):  # type: ignore[no-untyped-def]
-    """The tangent gradient of the log density at x = sqrt(theta), in y; returns the cosine."""
+    """Put the tangent gradient of the log density at x = sqrt(theta) into y; return the cosine."""
     for k in range(size):
         root_of = load(x, k)
         store(theta, k, root_of * root_of)
@@ -87,7 +87,7 @@ def force_on_sphere(gram, x, b, kappa, alpha, size, theta, y):  # type: ignore[n
 
 @njit(**OPTIONS)
 def force_on_simplex(gram, x, b, kappa, alpha, size, theta, y):  # type: ignore[no-untyped-def]
-    """The same at x = theta, in the flat simplex."""
+    """Put the gradient of the log density at x = theta, in the flat simplex, into y; return the cosine."""
     for k in range(size):
         store(theta, k, load(x, k))
     cosine, inverse = likelihood(gram, theta, b, size, y)

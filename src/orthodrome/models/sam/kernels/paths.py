@@ -14,7 +14,7 @@ from orthodrome.models.sam.kernels.density import OPTIONS
 
 @njit(**OPTIONS)
 def great_circle(x, v, h, size):  # type: ignore[no-untyped-def]
-    """Along great circles for the time h. The polynomials of the half angle make an exact turn, of almost h |v|."""
+    """Move along great circles for the time h; the polynomials of the half angle make an exact turn of about h |v|."""
     square = splat(x, 0.0)
     for k in range(size):
         going = load(v, k)
@@ -39,7 +39,7 @@ def great_circle(x, v, h, size):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def straight(x, v, steps, size, lowest):  # type: ignore[no-untyped-def]
-    """Along straight lines; a document that would cross a wall is moved by itself."""
+    """Move along straight lines for the time h; a document that would cross a wall is moved by itself."""
     step, bottom = load(steps, 0), splat(x, 1.0)
     for k in range(size):
         bottom = lower(bottom, fused(step, load(v, k), load(x, k)))
@@ -54,7 +54,7 @@ def straight(x, v, steps, size, lowest):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _reflected(x, v, h, size, lane):  # type: ignore[no-untyped-def]
-    """From wall to wall for the time h; at a wall v_j changes sign and the others share what it loses."""
+    """Move from wall to wall for the time h; at a wall v_j changes sign and the others share what it loses."""
     real = x.dtype.type
     remaining = h
     for _ in range(64 * size):

@@ -19,7 +19,7 @@ from orthodrome.models.sam.kernels.paths import great_circle, straight
 
 @njit(**OPTIONS)
 def _refresh(flat, x, v, normals, size):  # type: ignore[no-untyped-def]
-    """A standard normal velocity in the tangent space."""
+    """Draw a standard normal velocity in the tangent space."""
     for k in range(size):
         for lane in range(LANES):
             v[k, lane] = normals[k, lane]
@@ -38,7 +38,7 @@ def _kick(v, y, step, size):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _potential(flat, kappa, alpha, theta, cosine, size, scratch, found):  # type: ignore[no-untyped-def]
-    """Minus the log density of every lane in float64: one logarithm for sixteen topics."""
+    """Compute minus the log density of every lane in float64, with one logarithm for sixteen topics."""
     power = alpha - 1 if flat else alpha - 0.5  # log |x| is half of log theta
     store(scratch, 0, cosine)
     for lane in range(LANES):
@@ -59,7 +59,7 @@ def _potential(flat, kappa, alpha, theta, cosine, size, scratch, found):  # type
 
 @njit(**OPTIONS)
 def _jitter(state, bits, step_size, steps):  # type: ignore[no-untyped-def]
-    """A step for each lane, within 40 % of the size: fixed ones can come round to where they began."""
+    """Draw a step for each lane within 40 % of the size: trajectories of fixed length can return to their start."""
     next_bits(state, bits)
     for lane in range(LANES):
         steps[0, lane] = step_size * (0.6 + 0.8 * np.float64(bits[lane]) / 4294967296.0)
@@ -67,7 +67,7 @@ def _jitter(state, bits, step_size, steps):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _kinetic(v, size, scratch, potential, total):  # type: ignore[no-untyped-def]
-    """The Hamiltonian of every lane."""
+    """Compute the Hamiltonian of every lane."""
     square = splat(v, 0.0)
     for k in range(size):
         going = load(v, k)
@@ -79,7 +79,7 @@ def _kinetic(v, size, scratch, potential, total):  # type: ignore[no-untyped-def
 
 @njit(**OPTIONS)
 def _choose(state, bits, before, after, potential, old_potential, taken, accepted):  # type: ignore[no-untyped-def]
-    """Metropolis in every lane: taken is 1 or 0."""
+    """Apply the Metropolis test in every lane: taken is 1 or 0."""
     next_bits(state, bits)
     for lane in range(LANES):
         u = (np.float64(bits[lane]) + 0.5) / 4294967296.0
@@ -91,7 +91,7 @@ def _choose(state, bits, before, after, potential, old_potential, taken, accepte
 
 @njit(**OPTIONS)
 def _settle(flat, taken, x, old, y, old_force, size):  # type: ignore[no-untyped-def]
-    """Rejected lanes go back; rounding is removed from the points of the sphere."""
+    """Restore the rejected lanes, and normalise the points of the sphere."""
     test, square = load(taken, 0), splat(x, 0.0)
     for k in range(size):
         here = where_positive(test, load(x, k), load(old, k))
@@ -169,7 +169,7 @@ def _keep(flat, x, size, theta):  # type: ignore[no-untyped-def]
 def _sample_documents(  # type: ignore[no-untyped-def]
     block, flat, gram, b, kappa, alpha, start, seed, step, items, step_size, num_steps, burn_in, kept, last, rates
 ):
-    """One block: documents into lanes, the moves, and back."""
+    """Sample one block: put documents into lanes, move them, and write them back."""
     count, size = b.shape
     theta, own = np.zeros((kept.shape[1], LANES), start.dtype), np.zeros((size, LANES), start.dtype)
     state, accepted = np.zeros((4, LANES), np.uint32), np.zeros(LANES, np.int64)
@@ -191,7 +191,7 @@ def _sample_documents(  # type: ignore[no-untyped-def]
 def sample_proportions(  # type: ignore[no-untyped-def]
     flat, gram, b, kappa, alpha, start, seed, step, items, step_size, num_steps, burn_in, draws
 ):
-    """All documents: the last draws (S, K) and the rate of acceptance of each.
+    """Sample all documents; return the last draws (S, K) and the acceptance rate of each.
 
     gram: (padded, padded); b, start: (S, K); items: (S,) uint64, names of the documents' streams
     draws: (blocks, kept, padded, LANES), filled here

@@ -32,7 +32,7 @@ FLOOR, LEAST_SQUARE = -320.0, 1e-290
 
 @njit(**OPTIONS)
 def _uniform(state):  # type: ignore[no-untyped-def]
-    """Between 0 and 1, both excluded; state is (4, 1)."""
+    """Draw a uniform number between 0 and 1, both excluded; state is (4, 1)."""
     a, b, c, count, bits = advanced(state[0, 0], state[1, 0], state[2, 0], state[3, 0])
     state[0, 0], state[1, 0], state[2, 0], state[3, 0] = a, b, c, count
     return (np.float64(bits) + 0.5) / 4294967296.0
@@ -40,7 +40,7 @@ def _uniform(state):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def log_gamma_draw(state, shape):  # type: ignore[no-untyped-def]
-    """The logarithm of a Gamma(shape) draw: Marsaglia & Tsang (2000) at shape + 1, brought down by U^(1/shape)."""
+    """Draw the logarithm of a Gamma(shape) number: Marsaglia & Tsang (2000) at shape + 1, times U^(1/shape)."""
     d = shape + 1 - 1 / 3
     c = 1 / math.sqrt(9 * d)
     while True:
@@ -54,7 +54,7 @@ def log_gamma_draw(state, shape):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _sums(gram, b, g, skip):  # type: ignore[no-untyped-def]
-    """b.g and g' G g without one topic."""
+    """Return b.g and g' G g without one topic."""
     along, square = 0.0, 0.0
     for j in range(b.shape[0]):
         if j == skip:
@@ -70,7 +70,7 @@ def _sums(gram, b, g, skip):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _others(gram, b, g, k, along, square):  # type: ignore[no-untyped-def]
-    """b.g, g' G g and (G g)_k without topic k, from the sums with it."""
+    """Return b.g, g' G g and (G g)_k without topic k, from the sums with it."""
     cross = 0.0
     for j in range(b.shape[0]):
         cross += gram[k, j] * g[j]
@@ -88,7 +88,7 @@ def _others(gram, b, g, k, along, square):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _highest(along, square, cross, own, self):  # type: ignore[no-untyped-def]
-    """An upper bound of the cosine along a topic: the length of v's projection on two directions."""
+    """Return an upper bound of the cosine along a topic: the length of v's projection on two directions."""
     area = square * self - cross * cross
     if area <= 1e-9 * square * self:
         return 1.0
@@ -97,7 +97,7 @@ def _highest(along, square, cross, own, self):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _slice(gram, b, kappa, alpha, g, y, k, along, square, state):  # type: ignore[no-untyped-def]
-    """A new y_k and g_k; returns b.g and g' G g with them."""
+    """Draw a new y_k and g_k; return b.g and g' G g with them."""
     along, square, cross = _others(gram, b, g, k, along, square)
     own, self, here = b[k], gram[k, k], g[k]
     total = square + here * (2 * cross + here * self)
@@ -123,7 +123,7 @@ def _slice(gram, b, kappa, alpha, g, y, k, along, square, state):  # type: ignor
 
 @njit(**OPTIONS)
 def _take_up(theta, alpha, tiny, g, y, state):  # type: ignore[no-untyped-def]
-    """g and y from theta: the scale is drawn, and so is where below `tiny` a share lies that was lost in rounding."""
+    """Draw g and y given theta: their scale, and where below `tiny` a share lies that was lost to rounding."""
     size = theta.shape[0]
     scale = log_gamma_draw(state, size * alpha)
     while scale < FLOOR:
@@ -137,7 +137,7 @@ def _take_up(theta, alpha, tiny, g, y, state):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def slice_document(gram, b, kappa, alpha, theta, tiny, burn_in, lane, draws, state):  # type: ignore[no-untyped-def]
-    """One document: `theta` (K,) is the start and becomes the last draw; draws (kept, padded, LANES) of its lane."""
+    """Sample one document: `theta` (K,) is the start and becomes the last draw; draws: (kept, padded, LANES)."""
     size = b.shape[0]
     g, y = np.empty(size), np.empty(size)
     _take_up(theta, alpha, tiny, g, y, state)
@@ -159,7 +159,7 @@ def _keep(g, theta):  # type: ignore[no-untyped-def]
 
 @njit(parallel=True, **OPTIONS)
 def slice_proportions(gram, b, kappa, alpha, start, seed, step, items, burn_in, draws):  # type: ignore[no-untyped-def]
-    """All documents: the last draws (S, K). Arguments as of `sample_proportions`; spare lanes are left empty."""
+    """Sample all documents; return the last draws (S, K). Arguments as in `sample_proportions`; spare lanes stay 0."""
     last, wide, table = start.copy(), gram.astype(np.float64), b.astype(np.float64)
     tiny = np.float64(np.finfo(start.dtype).tiny)
     for d in prange(b.shape[0]):

@@ -20,7 +20,7 @@ from orthodrome.models.sam.kernels.density import OPTIONS, likelihood, multiply
 
 @njit(**OPTIONS)
 def _gather(gram, b, draws, theta, y, weights, moments, cosines):  # type: ignore[no-untyped-def]
-    """Sums over the draws of one block, in every lane."""
+    """Sum over the draws of one block, in every lane."""
     size = b.shape[0]
     share = splat(theta, 1 / draws.shape[0])
     for n in range(draws.shape[0]):
@@ -40,7 +40,7 @@ def _gather(gram, b, draws, theta, y, weights, moments, cosines):  # type: ignor
 
 @njit(**OPTIONS)
 def _squares(gram, b, weights, moments, column, y, found):  # type: ignore[no-untyped-def]
-    """W'W - 2 W'M b + tr(M G M) in every lane; fills the upper half of M."""
+    """Compute W'W - 2 W'M b + tr(M G M) in every lane; fills the upper half of M."""
     size = b.shape[0]
     total, two = splat(weights, 0.0), splat(weights, 2.0)
     for k in range(size):
@@ -61,7 +61,7 @@ def _squares(gram, b, weights, moments, column, y, found):  # type: ignore[no-un
 
 @njit(**OPTIONS)
 def _subtract(before, length, weights, moments):  # type: ignore[no-untyped-def]
-    """W - W0 and M - c0 W0 W0', in place."""
+    """Subtract W0 from W and c0 W0 W0' from M, in place."""
     size = before.shape[0]
     c = load(length, 0)
     for k in range(size):
@@ -73,7 +73,7 @@ def _subtract(before, length, weights, moments):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _block_statistics(block, gram, b, draws, stored, found, weights, squares, moment):  # type: ignore[no-untyped-def]
-    """One block: documents into lanes, their sums, and back."""
+    """Process one block: put documents into lanes, sum over their draws, and write the sums back."""
     count, size = b.shape
     shape, kind = (draws.shape[1], LANES), b.dtype
     own, before, moments = (
@@ -107,7 +107,7 @@ def _block_statistics(block, gram, b, draws, stored, found, weights, squares, mo
 
 @njit(**OPTIONS)
 def _numbers(found, squares):  # type: ignore[no-untyped-def]
-    """The mean of the squares, the largest sum of a row of W'W, the mean of c."""
+    """Return the mean of the squares, the largest sum of a row of W'W, and the mean of c."""
     count, size = found.shape[0], found.shape[1] - 1
     rows, square, cosine = np.zeros(size), 0.0, 0.0
     for d in range(count):
@@ -123,7 +123,7 @@ def _numbers(found, squares):  # type: ignore[no-untyped-def]
 
 @njit(parallel=True, **OPTIONS)
 def batch_statistics(gram, b, draws, stored):  # type: ignore[no-untyped-def]
-    """W and c as columns (S, K + 1); and as differences from `stored`, which is of that shape:
+    """Return W and c as columns (S, K + 1); and as differences from `stored`, which is of that shape:
 
     W - W0 (S, K), the sum of M - M0 over the batch (K, K), and of v (W - W0)' - beta (M - M0) the mean squared length;
     then the largest sum of a row of W'W (a bound of its eigenvalues, as its entries are positive) and the mean of c

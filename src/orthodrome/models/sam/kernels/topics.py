@@ -23,7 +23,7 @@ from orthodrome.models.sam.kernels.density import OPTIONS
 
 @njit(parallel=True, **OPTIONS)
 def inner_products(topics, indptr, indices, values, rows):  # type: ignore[no-untyped-def]
-    """b = beta' v of the given documents, (S, K); four topics at a time share the look-up of the words."""
+    """Return b = beta' v of the given documents, (S, K); four topics at a time share the look-up of the words."""
     real, size = topics.dtype.type, topics.shape[0]
     found = np.empty((rows.shape[0], size), topics.dtype)
     for s in prange(rows.shape[0]):
@@ -43,7 +43,7 @@ def inner_products(topics, indptr, indices, values, rows):  # type: ignore[no-un
 
 @njit(**OPTIONS)
 def _eight(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
-    """The inner products of four rows with two, which share the loads."""
+    """Return the inner products of four rows with two, which share the loads."""
     zero = a.dtype.type(0)
     s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
     for i in range(a.shape[0]):
@@ -61,7 +61,7 @@ def _eight(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 @njit(parallel=True, **OPTIONS)
 def gram_matrix(x, size):  # type: ignore[no-untyped-def]
-    """beta' beta of K rows in the corner of a (size, size) array; for so few rows this is faster than a library."""
+    """Return beta' beta of K rows in the corner of a (size, size) array; for few rows this is faster than BLAS."""
     found, count = np.zeros((size, size), x.dtype), x.shape[0]
     for tile in prange(-(-count // 4)):
         i = 4 * tile
@@ -87,7 +87,7 @@ def _scatter_row(row, indptr, indices, values, rows, weights, k, scale):  # type
 
 @njit(**OPTIONS)
 def _flow_row(x, v, time):  # type: ignore[no-untyped-def]
-    """One topic's great circle; returns v.v."""
+    """Move one topic along its great circle; return v.v."""
     real = x.dtype.type
     square, lean, norm = real(0), real(0), real(0)
     for i in range(x.shape[0]):
@@ -108,14 +108,14 @@ def _flow_row(x, v, time):  # type: ignore[no-untyped-def]
 
 @njit(parallel=True, **OPTIONS)
 def add_documents(gradient, indptr, indices, values, rows, weights, scale):  # type: ignore[no-untyped-def]
-    """gradient += scale v' W, in place."""
+    """Add scale v' W to the gradient, in place."""
     for k in prange(gradient.shape[0]):
         _scatter_row(gradient[k], indptr, indices, values, rows, weights, k, scale)
 
 
 @njit(**OPTIONS)
 def flow(x, v, time):  # type: ignore[no-untyped-def]
-    """A, in place: great circles for the time; returns v.v of each topic."""
+    """Apply A in place: move along great circles for the time; return v.v of each topic."""
     squares = np.empty(x.shape[0])
     for k in range(x.shape[0]):
         squares[k] = _flow_row(x[k], v[k], time)
@@ -134,7 +134,7 @@ def _open_stream(seed, step, topic):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _noise(seed, step, topic, size):  # type: ignore[no-untyped-def]
-    """Standard normals for one topic; the generator makes pairs of rows of LANES."""
+    """Draw standard normal numbers for one topic; the generator makes pairs of rows of LANES."""
     found = np.empty((2 * (-(-size // (2 * LANES))), LANES), np.float32)
     fill_normals(_open_stream(seed, step, topic), found)
     return found.reshape(-1)[:size]
@@ -142,7 +142,7 @@ def _noise(seed, step, topic, size):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def normals_like(x, seed, step):  # type: ignore[no-untyped-def]
-    """Standard normals of the shape of the topics, as `kick` draws them."""
+    """Draw standard normal numbers of the shape of the topics, as `kick_and_flow` draws them."""
     found = np.empty(x.shape, np.float32)
     for k in range(x.shape[0]):
         found[k] = _noise(seed, step, k, x.shape[1])
@@ -151,7 +151,7 @@ def normals_like(x, seed, step):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def _kick_row(x, v, gradient, prior, h, damp, deviation, noise):  # type: ignore[no-untyped-def]
-    """B O B of one topic."""
+    """Apply B, O and B to one topic."""
     real = x.dtype.type
     twice, push, sd = real(damp * damp), real(damp * h), real(damp * deviation)
     lean = real(0)
@@ -167,7 +167,7 @@ def _kick_row(x, v, gradient, prior, h, damp, deviation, noise):  # type: ignore
 def kick_and_flow(  # type: ignore[no-untyped-def]
     x, v, gradient, prior, indptr, indices, values, rows, weights, scale, h, damp, deviation, time, seed, step
 ):
-    """B O B, then A for the time, in place; returns v.v of each topic.
+    """Apply B, O, B, and then A for the time, in place; return v.v of each topic.
 
     gradient: the dense part of the log likelihood's, to which the documents are added; prior: the same for all topics
     """
@@ -182,7 +182,7 @@ def kick_and_flow(  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def distinct_rows(count, size, seed, step):  # type: ignore[no-untyped-def]
-    """`size` different rows of `count` by Floyd's method; the search is quadratic in `size`."""
+    """Draw `size` different rows of `count` by Floyd's method; the search is quadratic in `size`."""
     rows = np.empty(size, np.int64)
     key = stream_key(seed, step, np.uint64(1 << 63))
     for i in range(size):

@@ -18,7 +18,7 @@ OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
 
 @njit(**OPTIONS)
 def digamma(x: float) -> float:
-    """psi(x), x > 0: recurrence to 6, then the asymptotic series."""
+    """Return psi(x), x > 0, by the recurrence to 6 and then the asymptotic series."""
     shift = 0.0
     while x < 6:
         shift -= 1 / x
@@ -30,7 +30,7 @@ def digamma(x: float) -> float:
 
 @njit(**OPTIONS)
 def trigamma(x: float) -> float:
-    """psi'(x), x > 0."""
+    """Return psi'(x), x > 0."""
     shift = 0.0
     while x < 6:
         shift += 1 / (x * x)
@@ -41,7 +41,7 @@ def trigamma(x: float) -> float:
 
 @njit(**OPTIONS)
 def _numbers(at, gram, b, a):  # type: ignore[no-untyped-def]
-    """s0, at.b, S and G at."""
+    """Return s0, at.b, S and G at."""
     size = at.shape[0]
     y = np.zeros(size)
     s0, along, square, quadratic = 0.0, 0.0, 0.0, 0.0
@@ -57,7 +57,7 @@ def _numbers(at, gram, b, a):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def document_bound(at, gram, b, a, kappa, alpha):  # type: ignore[no-untyped-def]
-    """The document's part of the bound."""
+    """Return the document's part of the bound."""
     s0, along, square, _ = _numbers(at, gram, b, a)
     size = at.shape[0]
     value = kappa * a * along / (s0 * math.sqrt(square))
@@ -70,7 +70,7 @@ def document_bound(at, gram, b, a, kappa, alpha):  # type: ignore[no-untyped-def
 
 @njit(**OPTIONS)
 def document_slope(at, gram, b, a, kappa, alpha):  # type: ignore[no-untyped-def]
-    """Its gradient in at."""
+    """Compute the gradient of the document's part of the bound in at."""
     s0, along, square, y = _numbers(at, gram, b, a)
     size = at.shape[0]
     found = np.empty(size)
@@ -85,7 +85,7 @@ def document_slope(at, gram, b, a, kappa, alpha):  # type: ignore[no-untyped-def
 
 @njit(parallel=True, **OPTIONS)
 def ascend_documents(start, gram, b, a, kappa, alpha, num_steps):  # type: ignore[no-untyped-def]
-    """at of every document after `num_steps` tries, and the bounds."""
+    """Return at of every document after `num_steps` trial steps, and the bounds."""
     found, bounds = start.copy(), np.empty(start.shape[0])
     for d in prange(start.shape[0]):
         at = found[d].copy()
@@ -107,7 +107,7 @@ def ascend_documents(start, gram, b, a, kappa, alpha, num_steps):  # type: ignor
 
 @njit(parallel=True, **OPTIONS)
 def document_statistics(at, gram, b, a):  # type: ignore[no-untyped-def]
-    """rho (D,), W (D, K) and the factors of at at' in M (D,), so that the gradient is kappa (v'W - mu M)."""
+    """Return rho (D,), W (D, K) and the factors of at at' in M (D,), such that the gradient is kappa (v'W - mu M)."""
     rho, weights, factors = np.empty(at.shape[0]), np.empty_like(at), np.empty(at.shape[0])
     for d in prange(at.shape[0]):
         s0, along, square, _ = _numbers(at[d], gram, b[d], a)
