@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
@@ -190,7 +189,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def table(self, X: Any, *, reset: bool = False) -> Any:
         """Return X as a checked matrix of counts."""
         kinds = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.uint16, np.uint32]
-        return whole_counts(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds))
+        return whole_counts(self.checked_table(X, kinds, reset, 1, "`read_corpus(texts).counts`"))
 
     def _about(self, watched: bool) -> dict[str, Any]:
         """Return what a checkpoint must agree with, by name; threads and the bar may change."""

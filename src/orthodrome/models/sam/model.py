@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from orthodrome.errors import BadInput, OrthodromeError, OrthodromeWarning, Unsupported
+from orthodrome.errors import OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam.defaults import law_of
@@ -202,17 +201,8 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
         """Return the rows of X as unit vectors, checked; reset: with columns of their own, not those of `fit`."""
-        settings = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_features": 2 if reset else 1}
-        if isinstance(X, str) or (isinstance(X, list | tuple) and any(isinstance(text, str) for text in X)):
-            raise BadInput("X holds texts; SAM takes a table of numbers: `weigh_texts(texts)`, or `tfidf` of counts")
-        try:
-            table = validate_data(self, X, reset=reset, **settings)
-        except OrthodromeError:
-            raise
-        except ValueError as error:
-            raise BadInput(str(error)) from None
-        except TypeError as error:
-            raise Unsupported(str(error)) from None
+        advice = "`weigh_texts(texts)`, or `tfidf` of counts"
+        table = self.checked_table(X, [np.float64, np.float32], reset, 2, advice)
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
     def _about(self, watched: bool) -> dict[str, Any]:

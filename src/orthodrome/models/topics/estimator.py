@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from orthodrome.core.types import Reals
 from orthodrome.diagnostics.verdict import warn_not_converged
-from orthodrome.errors import BadInput
+from orthodrome.errors import BadInput, OrthodromeError, Unsupported
 from orthodrome.models.topics.chains import all_topics, with_one_numbering
 from orthodrome.run.sample import sample
 from orthodrome.storage.about import read_parameters
@@ -44,6 +45,24 @@ class TopicEstimator:
         settings = {"vocabulary": vocabulary, "checkpoint_every": checkpoint_every, "held_out": held_out}
         fitted: Self = model.set_params(progress=progress).fit(X, checkpoint=folder, **settings)
         return fitted
+
+    def checked_table(self: Any, X: Any, kinds: list[Any], reset: bool, least: int, advice: str) -> Any:
+        """Return X as scikit-learn checks it, or raise an error of ours.
+
+        kinds: the dtypes that are taken as they are; reset: whether the columns are those of a new fit
+        least: the fewest columns of a new fit; advice: what to do with texts
+        """
+        if isinstance(X, str) or (isinstance(X, list | tuple) and any(isinstance(text, str) for text in X)):
+            raise BadInput(f"X holds texts; {type(self).__name__} takes a table of numbers: {advice}")
+        settings = {"accept_sparse": "csr", "dtype": kinds, "ensure_min_features": least if reset else 1}
+        try:
+            return validate_data(self, X, reset=reset, **settings)
+        except OrthodromeError:
+            raise
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        except TypeError as error:
+            raise Unsupported(str(error)) from None
 
     def drawn(
         self: Any,
