@@ -16,16 +16,19 @@ import scipy.sparse
 
 import orthodrome.cli.main as cli
 from orthodrome.corpora import from_words
-from orthodrome.jobs.topics import demo, fit, inputs
-from orthodrome.jobs.topics.job import Job, each_topic
-from orthodrome.jobs.topics.model import schedule
+from orthodrome.jobs.topics import demo, documents, fit
+from orthodrome.jobs.topics.job import METHODS, Job
+from orthodrome.jobs.topics.kinds import schedule
+from orthodrome.jobs.topics.model import KINDS
+from orthodrome.models.lda.methods import METHODS as LDA_METHODS
+from orthodrome.models.sam.settings import METHODS as SAM_METHODS
 
 SUBJECTS = {
     "garden": ["rose", "tulip", "soil", "rain", "seed", "leaf", "root", "spade"],
     "harbour": ["ship", "sail", "anchor", "mast", "crew", "tide", "dock", "rope"],
     "kitchen": ["bread", "salt", "oven", "knife", "spoon", "flour", "dough", "butter"],
 }
-ITERATIONS = 400
+ITERATIONS = {"sam": 400, "lda": 60}
 FIT = ["--num-topics", "3", "--min-df", "1", "--max-df", "1", "--doc-topic-prior", "1", "--num-threads", "1", "--quiet"]
 
 
@@ -47,15 +50,21 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def fit_arguments(corpus: Path, output: Path, iterations: int) -> list[str]:
-    return ["topics", "fit", "--input", str(corpus), "--output", str(output), "--num-iterations", str(iterations), *FIT]
+def fit_arguments(corpus: Path, output: Path, iterations: int, model: str = "sam") -> list[str]:
+    places = ["--input", str(corpus), "--output", str(output)]
+    return ["topics", "fit", "--model", model, *places, "--num-iterations", str(iterations), *FIT]
+
+
+@pytest.fixture(scope="module", params=["sam", "lda"])
+def model(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def fitted(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fitted(model: str, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fit") / "out"
     keys = ["--output-topic-keys", str(folder.parent / "keys.txt")]
-    assert cli.main([*fit_arguments(corpus, folder, ITERATIONS), *keys]) == 0
+    assert cli.main([*fit_arguments(corpus, folder, ITERATIONS[model], model), *keys]) == 0
     return folder
 
 
@@ -63,15 +72,17 @@ def keys_of(path: Path) -> list[set[str]]:
     return [set(line.split("\t")[2].split()[:5]) for line in path.read_text().splitlines()]
 
 
-def test_planted_topics_come_back(fitted: Path) -> None:
+def test_planted_topics_come_back(model: str, fitted: Path) -> None:
     """Each topic's five first words are of one subject, each subject once; a run that learnt nothing mixes them."""
     subjects = [set(words) for words in SUBJECTS.values()]
     owners = [
         [n for n, subject in enumerate(subjects) if words <= subject] for words in keys_of(fitted / "topic-keys.txt")
     ]
     assert sorted(owners) == [[0], [1], [2]]
-    against = keys_of(fitted / "bottom-words.txt")
-    assert all(not words & subjects[owner[0]] for words, owner in zip(against, owners, strict=True))
+    assert (fitted / "bottom-words.txt").exists() == (model == "sam")  # a law over words has no absent ones
+    if model == "sam":
+        against = keys_of(fitted / "bottom-words.txt")
+        assert all(not words & subjects[owner[0]] for words, owner in zip(against, owners, strict=True))
     assert (fitted.parent / "keys.txt").read_text() == (fitted / "topic-keys.txt").read_text()
 
 
@@ -85,25 +96,32 @@ def test_documents_have_the_topic_of_their_subject(fitted: Path) -> None:
     assert sum(agree) > 0.9 * len(lines)
 
 
-def test_everything_is_written(fitted: Path) -> None:
+def test_everything_is_written(model: str, fitted: Path) -> None:
     for name in ("topics", "map", "trace"):
         assert (fitted / "figures" / f"{name}.png").stat().st_size > 10_000
         assert (fitted / "figures" / f"{name}.svg").exists()
     numbers = json.loads((fitted / "summary.json").read_text())
-    assert 0.9 < numbers["temperature"] < 1.1 and numbers["document concentration"] > 0
+    watched = {"sam": "log-perplexity of single draws, held-out documents", "lda": "perplexity of averaged predictions"}
     with np.load(fitted / "result.npz") as arrays:
-        seen = arrays["trace/log-perplexity of single draws, held-out documents/at"]
-    assert seen[0] <= ITERATIONS / 20 and seen[-1] == ITERATIONS  # from warm-up on
-    assert numbers["log-perplexity (annealed)"] < numbers["log-perplexity (published)"] + 1
-    assert len((fitted / "topics.csv").read_text().splitlines()) == 1 + 3 * 2 * 10
+        seen = arrays[f"trace/{watched[model]}/at"]
+    assert seen[0] <= ITERATIONS[model] / 20 and seen[-1] == ITERATIONS[model]  # from warm-up on
+    if model == "sam":
+        assert 0.9 < numbers["temperature"] < 1.1 and numbers["document concentration"] > 0
+        assert numbers["log-perplexity (annealed)"] < numbers["log-perplexity (published)"] + 1
+    else:  # 24 words; a topic has 8 of them
+        assert 7 < numbers["perplexity (held-back words)"] < 20 and numbers["coherence (NPMI)"] > 0
+    sides = 2 if model == "sam" else 1
+    assert len((fitted / "topics.csv").read_text().splitlines()) == 1 + 3 * sides * 10
     assert any((fitted / "state").iterdir()) and (fitted / "doc-topics-sd.txt").exists()
 
 
-def test_show(fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show(model: str, fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["topics", "show", str(fitted)]) == 0
-    assert "rose" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "rose" in out and ("bottom words" in out) == (model == "sam")
     assert cli.main(["topics", "show", str(fitted), "--word", "anchor"]) == 0
-    assert "±" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "±" in out and {"sam": "coordinate of", "lda": "probability of"}[model] in out
     assert cli.main(["topics", "show", str(fitted), "--word", "anchro"]) == 1
     assert "anchor" in capsys.readouterr().err
 
@@ -121,12 +139,11 @@ def killed_in_the_middle(arguments: list[str], commit: Path) -> int:
 
 
 def test_kill_and_resume_end_in_the_same_numbers(
-    corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: str, corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "killed"
-    assert (
-        killed_in_the_middle(fit_arguments(corpus, folder, ITERATIONS), folder / "state" / "commit.json") < ITERATIONS
-    )
+    folder, iterations = tmp_path / "killed", ITERATIONS[model]
+    command = fit_arguments(corpus, folder, iterations, model)
+    assert killed_in_the_middle(command, folder / "state" / "commit.json") < iterations
     assert cli.main(["topics", "show", str(folder)]) == 1
     assert "resume" in capsys.readouterr().err
     assert cli.main(["topics", "resume", str(folder), "--quiet"]) == 0
@@ -157,6 +174,14 @@ WRONG = {
     "no words left": (["--max-df", "0.001", "--min-df", "1"], "widen"),
     "concentration": (["--document-concentration", "-1"], "document_concentration"),
     "two priors": (["--alpha", "3"], "--doc-topic-prior times"),
+    "a concentration for LDA": (["--model", "lda", "--topic-concentration", "3"], "belongs to --model sam"),
+    "a beta for SAM": (["--beta", "0.1"], "--topic-word-prior belongs to --model lda"),
+    "unit rows for LDA": (["--model", "lda", "--normalize"], "--normalize belongs to --model sam"),
+    "a method of SAM": (["--model", "lda", "--method", "vi"], "it has gibbs, scir"),
+    "a method of LDA": (["--method", "gibbs"], "it has gsgnht"),
+    "a batch for Gibbs": (["--model", "lda", "--batch-size", "9"], "leave --batch-size out, or use scir"),
+    "a beta of 0": (["--model", "lda", "--beta", "0"], "topic_word_prior"),
+    "weights for LDA": (["--model", "lda", "--input", LONG], "LDA counts words"),
 }
 
 
@@ -188,19 +213,23 @@ def test_bad_folders(corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.
     assert sorted(path.name for path in fitted.iterdir()) == before
 
 
+def test_the_command_offers_the_methods_of_the_models() -> None:
+    assert set(METHODS["sam"]) == set(SAM_METHODS) and {"auto", *METHODS["lda"]} == set(LDA_METHODS)
+
+
 def test_alpha_is_that_of_mallet() -> None:
     """The sum over topics; 5 is what MALLET takes by itself."""
-    assert each_topic(None, 5.0, 20) == 0.25 and each_topic(0.3, None, 20) == 0.3 and each_topic(None, None, 20) is None
+    assert Job(alpha=5.0).prior == 0.25 and Job(doc_topic_prior=0.3).prior == 0.3 and Job().prior is None
 
 
 def test_rows_can_be_normalised(corpus: Path, tmp_path: Path) -> None:
     job = Job(input=matrix(tmp_path / "rows.npz", LONG), normalize=True)
-    assert np.allclose(inputs.read_documents(job).vectors.toarray(), 0.5)
+    assert np.allclose(documents.read_documents(job, KINDS["sam"]).rows.toarray(), 0.5)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 7, 100, 1000])
 def test_schedule_adds_up(iterations: int) -> None:
-    plan = schedule(Job(num_iterations=iterations))
+    plan = schedule(iterations, 50)
     assert plan["num_warmup"] + plan["num_draws"] * plan["thin"] == iterations
     assert 1 <= plan["num_draws"] <= 50 and plan["num_warmup"] >= 0
 
@@ -210,8 +239,15 @@ def test_demo_and_demo_again(
 ) -> None:
     """With a small corpus in place of the docstrings: topics, figures, where they are; then again in the same place."""
     words = planted()
-    monkeypatch.setattr(inputs, "python_docstrings", lambda: from_words(words, [f"d{n}" for n in range(len(words))]))
-    small = {"num_topics": 3, "num_iterations": 40, "max_df": 1.0, "num_threads": 1, "doc_topic_prior": 1}
+    monkeypatch.setattr(documents, "python_docstrings", lambda: from_words(words, [f"d{n}" for n in range(len(words))]))
+    small = {
+        "method": "gmc-bgibbs",
+        "num_topics": 3,
+        "num_iterations": 40,
+        "max_df": 1.0,
+        "num_threads": 1,
+        "doc_topic_prior": 1,
+    }
     monkeypatch.setattr(demo, "SETTINGS", small)
     assert cli.main(["demo", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out

@@ -15,7 +15,7 @@ import scipy.sparse
 from orthodrome.cli import main as cli
 from orthodrome.jobs.topics import demo as demonstration
 from orthodrome.jobs.topics import fit as topics
-from orthodrome.jobs.topics.inputs import load_documents
+from orthodrome.jobs.topics.documents import load_documents
 from orthodrome.storage import ownership
 
 WORDS = ["$\\frac1$", "[/bold]", "\x1b[31mred", "=1+1", "-minus", "@at", "$", ":smile:", "ünder", "x" * 500]

@@ -186,11 +186,6 @@ class BallTruncatedNormal(RejectionDensity):
         return -jnp.sum(z * z, axis=-1) / 2
 
 
-def truncated_standard_normal(key: Array, lower: Array, upper: Array) -> Array:
-    """Draw standard normals within [lower, upper]."""
-    return TruncatedNormal(jnp.zeros_like(lower), 1.0, lower, upper).sample(key)
-
-
 @jax.jit
 def draw_offset(key: Array, i: Interval) -> Array:
     """Draw the signed distance from the mean if it is inside, otherwise that from the nearer end, in standard units."""

@@ -35,17 +35,19 @@ def words_figure(
     vocabulary: Sequence[str],
     num_top: int = 8,
     num_bottom: int = 4,
+    quantity: str = "coordinate",
 ) -> Figure:
     """Return a figure with a panel per topic, the largest first: bars of its top words, and below them of its bottom
     words.
 
     Ticks mark the mean of the corpus.
 
-    mean, spread: topics x words: the mean and the standard deviation of the coordinates
+    mean, spread: topics x words: the mean and the standard deviation of the words' weights
     corpus: the mean of the corpus
     share: of each topic
     vocabulary: the word of each column
     num_top, num_bottom: the numbers of words shown
+    quantity: what a weight is
     """
     order = np.argsort(-share, kind="stable")[:MOST_TOPICS]
     columns = min(5, len(order))
@@ -60,7 +62,7 @@ def words_figure(
     for panel in axes.flat[len(order) :]:
         panel.axis("off")
     figure.supxlabel(
-        "coordinate of the topic; line: two standard deviations either way; grey tick: the corpus mean",
+        f"{quantity} of the word in the topic; line: two standard deviations either way; grey tick: the corpus mean",
         fontsize=8,
         color=GREY,
     )

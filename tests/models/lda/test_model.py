@@ -233,7 +233,9 @@ def test_chains_are_judged_when_their_topics_have_one_numbering(monkeypatch: pyt
     """Before it, chains that agree would differ by the order of their topics."""
     judged: list[Any] = []
     monkeypatch.setattr("orthodrome.diagnostics.verdict.warn_not_converged", pytest.fail)
-    monkeypatch.setattr("orthodrome.models.lda.model.warn_not_converged", judged.append)
+    monkeypatch.setattr(
+        "orthodrome.models.topics.estimator.warn_not_converged", lambda tree, stacklevel: judged.append(tree)
+    )
     counts = np.random.default_rng(0).multinomial(20, np.full(6, 1 / 6), 30)
     model = LDA(2, method="gibbs", num_chains=2, num_warmup=3, num_draws=2, random_state=0).fit(counts)
     assert len(judged) == 1 and judged[0] is model.draws_

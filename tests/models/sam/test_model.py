@@ -26,10 +26,11 @@ from orthodrome.models.sam.evaluation import draw_around
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.methods import sampler_of
 from orthodrome.models.sam.proportions import Sweep
-from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.sampler import TopicProblem
 from orthodrome.models.sam.settings import METHODS
 from orthodrome.models.sam.stochastic import StochasticTopics
 from orthodrome.models.topics.chains import all_topics, history
+from orthodrome.models.topics.sampler import TopicSampler
 
 SMALL: dict[str, Any] = {"dtype": "float64", "n_jobs": 1, "random_state": 0}
 QUICK: dict[str, Any] = {"num_warmup": 2, "num_draws": 1, "thin": 1, "num_steps": 1, **SMALL}

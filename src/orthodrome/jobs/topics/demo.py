@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from orthodrome.core.display import shown
 from orthodrome.jobs.topics.fit import fit, resume
-from orthodrome.jobs.topics.folder import DEMONSTRATION, clear_demonstration, unfinished
-from orthodrome.jobs.topics.job import Job, load_job
+from orthodrome.jobs.topics.folder import DEMONSTRATION, clear_demonstration, load_job, unfinished
+from orthodrome.jobs.topics.job import Job
 
 if TYPE_CHECKING:
     from rich.console import Console

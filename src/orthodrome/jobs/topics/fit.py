@@ -16,9 +16,9 @@ from orthodrome.core.display import shown
 from orthodrome.errors import BadInput, CheckpointError
 from orthodrome.jobs.topics import folder as place
 from orthodrome.jobs.topics import show as screen
-from orthodrome.jobs.topics.inputs import TopicCorpus, load_documents, read_documents, save_documents
-from orthodrome.jobs.topics.job import Job, check_job, load_job, save_job
-from orthodrome.jobs.topics.model import check_model, learn
+from orthodrome.jobs.topics.documents import TopicCorpus, load_documents, read_documents, save_documents
+from orthodrome.jobs.topics.job import Job, check_job, with_absolute_copies
+from orthodrome.jobs.topics.model import KINDS, learn
 from orthodrome.jobs.topics.outputs import write_figures, write_tables
 from orthodrome.jobs.topics.result import Result, load_result, save_result
 from orthodrome.storage import ownership
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 
 def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: str = "") -> Result:
     """Fit in a new folder."""
+    job = with_absolute_copies(job)
     check_job(job)
-    check_model(job)
+    KINDS[job.model].check(job)
     place.refuse_occupied(folder)
-    documents = read_documents(job)
+    documents = read_documents(job, KINDS[job.model])
     with contextlib.ExitStack() as locks:
         place.begin(folder, locks, owner)
         with writing(folder):
             save_documents(documents, folder)
-            save_job(job, folder)
+            place.save_job(job, folder)
             place.seal_inputs(folder)
         announce(job, documents, folder, console)
         return finish(job, documents, folder, console, progress)
@@ -45,10 +46,10 @@ def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: 
 
 def announce(job: Job, documents: TopicCorpus, folder: Path, console: Console) -> None:
     """Print what is fitted, and how to resume it."""
-    training, words = int(documents.training.sum()), documents.vectors.shape[1]
+    training, words = int(documents.training.sum()), documents.rows.shape[1]
     console.print(
         f"{training:,} documents to learn from, {len(documents.names) - training:,} held out, {words:,} words; "
-        f"{job.num_topics} topics by {job.method}"
+        f"{job.num_topics} topics of {job.model.upper()} by {job.inference}"
     )
     console.print(f"if this is stopped, go on with: orthodrome topics resume {shown(str(folder))}", style="dim")
 
@@ -58,13 +59,13 @@ def resume(folder: Path, console: Console, progress: bool = True) -> Result:
     require_fit(folder)
     with contextlib.ExitStack() as locks:
         place.go_on(folder, locks)
-        return finish(load_job(folder), load_documents(folder), folder, console, progress)
+        return finish(place.load_job(folder), load_documents(folder), folder, console, progress)
 
 
 def require_fit(folder: Path) -> None:
     """Raise if the folder holds no fit of this version."""
     if not (folder / "job.json").is_file():
-        load_job(folder)
+        place.load_job(folder)
     ownership.refuse_foreign(folder, "fit")
 
 
@@ -88,7 +89,7 @@ def show(folder: Path, console: Console, num_words: int, word: str | None) -> No
     """Print the topics of a finished fit, or where one word stands in them."""
     require_fit(folder)
     place.verify(folder)
-    result, documents = load_result(folder), load_documents(folder)
+    result, documents = load_result(folder, place.load_job(folder).model), load_documents(folder)
     if word is not None:
         return screen.show_word(result, documents.vocabulary, word, console)
     screen.show_topics(result, documents.vocabulary, num_words, console)

@@ -1,5 +1,10 @@
 """The folder of a fit: made by one fit, written by one process at a time, and never on top of anything else.
 
+folder/job.json                   the settings: `resume` needs nothing but the folder
+folder/corpus.npz                 the rows; `training` says which of them the topics are learnt from
+folder/vocabulary.txt             the word of each column
+folder/documents.txt              the name of each row
+folder/state/                     the checkpoint of the run, and its draws
 folder/_orthodrome/marker.json    that the folder is ours; a demonstration says that it is one
 folder/_orthodrome/inputs.json    checksums of the settings and documents, from which `resume` goes on
 folder/_orthodrome/results.json   checksums of what was found, written last: a folder with it is finished
@@ -8,11 +13,13 @@ folder/_orthodrome/results.json   checksums of what was found, written last: a f
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 from pathlib import Path
 
 from orthodrome.errors import BadInput, CheckpointError
-from orthodrome.storage import ownership
+from orthodrome.jobs.topics.job import Job
+from orthodrome.storage import checksums, files, ownership
 from orthodrome.storage.listing import verify_list, write_list
 
 INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.json"
@@ -109,3 +116,20 @@ def refuse_occupied_by_other(folder: Path) -> None:
     """Raise if the folder holds anything."""
     if folder.is_dir() and any(folder.iterdir()):
         raise BadInput(f"{folder} holds something else than a demonstration, and is left alone; choose another --out")
+
+
+def save_job(job: Job, folder: Path) -> None:
+    """Write the settings."""
+    files.write_json(folder / "job.json", checksums.sealed(dataclasses.asdict(job)))
+
+
+def load_job(folder: Path) -> Job:
+    """Return the settings in a folder, or raise if there is no fit of this version in it."""
+    path = folder / "job.json"
+    if not path.is_file():
+        raise BadInput(f"{folder} holds no fit: there is no {path}; make one with `orthodrome topics fit --output DIR`")
+    content = checksums.read_sealed(path, ADVICE)
+    try:
+        return Job(**content)
+    except TypeError as error:
+        raise CheckpointError(f"{path} is of another version ({error}): fit again in a new folder") from error

@@ -1,10 +1,6 @@
-"""What `orthodrome topics fit` was asked to do, saved beside its results: `resume` needs nothing but the folder.
+"""What `orthodrome topics fit` can be asked to do, and whether that is possible.
 
-folder/job.json          the settings
-folder/corpus.npz        the unit vectors; `training` says which rows the topics are learnt from
-folder/vocabulary.txt    the word of each column
-folder/documents.txt     the name of each row
-folder/state/            the checkpoint of the run, and its draws
+The fields are the options of the command. SAM and LDA share most of them; a field with `only` belongs to one model.
 """
 
 from __future__ import annotations
@@ -13,63 +9,75 @@ import dataclasses
 import math
 from pathlib import Path
 
-from orthodrome.errors import BadInput, CheckpointError
-from orthodrome.storage import checksums, files
+from orthodrome.errors import BadInput
+from orthodrome.jobs.options import flag, option, options_of
 
 BUILT_IN = "docstrings"
 """The name of the built-in corpus."""
+METHODS = {
+    "sam": ("gsgnht", "sggmc", "gmc-apprmh", "gmc-bgibbs", "vi", "stovi"),
+    "lda": ("gibbs", "scir", "sgrld", "sgrhmc", "sgld", "sghmc"),
+}
+"""The methods of each model, its default first."""
+FORMATS = ("npz", "ldac", "docword", "csv", "text")
+FROM_DATA = "(else chosen from the documents)"
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """The settings of a fit; None leaves the choice to the model.
+    """The settings of a fit; None leaves the choice to the model. Each field says what it is in its `help`."""
 
-    input: a file or folder, or "docstrings" for the built-in corpus
-    format, vocabulary, encoding, text_column: as in `read_corpus`
-    min_df, max_df: the lowest and highest document frequency, a share if below 1, otherwise a number of documents
-    max_words: the largest size of the vocabulary
-    min_words: the least number of words of a document
-    normalize: whether rows that are not counts are divided by their lengths
-    held_out: the share of documents that are held out for the log-perplexity
-    num_topics: the number of topics
-    num_iterations: draws of the topics, the warm-up included
-    num_draws: the largest number of draws that are kept
-    num_threads: of the kernels; None: one or all cores, whichever is faster
-    method, batch_size: as in `SAM`
-    corpus_concentration, topic_concentration, document_concentration: kappa0, sigma and kappa1
-    doc_topic_prior: alpha of each topic
-    num_top_words: the words that are shown of a topic
-    seed: of all random numbers
-    checkpoint_every: seconds between commits
-    output_topic_keys, output_doc_topics: where to copy these two tables to
-    """
+    model: str = option(
+        "sam", "sam: unit vectors, topics also say which words are absent; lda: counts.", choices=("sam", "lda")
+    )
+    input: str = option(BUILT_IN, f"A file or folder; '{BUILT_IN}' is the built-in corpus, Python's own documentation.")
+    format: str | None = option(None, "What the input is (else guessed from its name).", choices=FORMATS)
+    vocabulary: str | None = option(None, "One word per line (else vocab.txt beside the input).")
+    encoding: str = option("utf-8", "Of texts.")
+    text_column: str | None = option(None, "The column of a CSV file that holds the texts.")
+    min_df: float = option(5, "Least document frequency: a share below 1, else a number.", least=0)
+    max_df: float = option(0.15, "Greatest document frequency, likewise.", least=0)
+    max_words: int | None = option(None, "Keep so many of the most frequent words left.", least=3)
+    min_words: int = option(5, "Leave out documents with fewer words.", least=1)
+    normalize: bool = option(False, "Make rows that are not counts unit vectors.", only="sam")
+    held_out: float = option(0.1, "Share kept for the perplexity.", least=0, most=0.9)
+    num_topics: int = option(20, "The number of topics.", least=1)
+    num_iterations: int | None = option(
+        None, "Draws of the topics; the first 60 % only tune (else 2000; lda: chosen from the documents).", least=1
+    )
+    num_draws: int | None = option(None, "Keep at most so many, evenly spaced (else 50; lda: 20).", least=1)
+    num_threads: int | None = option(None, "Threads (else what is faster: one or all).", least=1)
+    method: str | None = option(
+        None,
+        f"How the topics are inferred. sam: {', '.join(METHODS['sam'])}; lda: {', '.join(METHODS['lda'])}.",
+        choices=tuple(dict.fromkeys(METHODS["sam"] + METHODS["lda"])),
+    )
+    batch_size: int | None = option(None, f"Documents per step {FROM_DATA}.", least=1)
+    sweeps: int | None = option(None, "Gibbs sweeps over a minibatch (else 10).", least=1, only="lda")
+    corpus_concentration: float | None = option(None, f"kappa0 {FROM_DATA}.", only="sam")
+    topic_concentration: float | None = option(None, f"sigma {FROM_DATA}.", only="sam")
+    document_concentration: float | None = option(None, f"kappa1 {FROM_DATA}.", only="sam")
+    doc_topic_prior: float | None = option(None, "alpha of each topic (else 1; lda: 0.1, or 1/K if that is more).")
+    alpha: float | None = option(None, "The same as MALLET has it: the sum over topics.")
+    learn_prior: bool = option(False, "Learn alpha, one for each topic, in the warm-up.", only="lda")
+    topic_word_prior: float | None = option(
+        None, "beta of each word (else 0.1).", names=("--topic-word-prior", "--beta"), only="lda"
+    )
+    num_top_words: int = option(10, "Words shown of each topic.", least=1)
+    output_topic_keys: str | None = option(None, "Also write the topic keys here.")
+    output_doc_topics: str | None = option(None, "Also write the documents' topics here.")
+    seed: int = option(0, "The seed of all randomness.", names=("--random-seed", "--seed"))
+    checkpoint_every: float = option(5.0, "Seconds between two commits of the state.", least=0)
 
-    input: str = BUILT_IN
-    format: str | None = None
-    vocabulary: str | None = None
-    encoding: str = "utf-8"
-    text_column: str | None = None
-    min_df: float = 5
-    max_df: float = 0.15
-    max_words: int | None = None
-    min_words: int = 5
-    normalize: bool = False
-    held_out: float = 0.1
-    num_topics: int = 20
-    num_iterations: int = 2000
-    num_draws: int = 50
-    num_threads: int | None = None
-    method: str = "gsgnht"
-    batch_size: int | None = None
-    corpus_concentration: float | None = None
-    topic_concentration: float | None = None
-    document_concentration: float | None = None
-    doc_topic_prior: float | None = None
-    num_top_words: int = 10
-    seed: int = 0
-    checkpoint_every: float = 5.0
-    output_topic_keys: str | None = None
-    output_doc_topics: str | None = None
+    @property
+    def inference(self) -> str:
+        """The method, or the default of the model."""
+        return METHODS[self.model][0] if self.method is None else self.method
+
+    @property
+    def prior(self) -> float | None:
+        """alpha of each topic, however it was given."""
+        return self.doc_topic_prior if self.alpha is None else self.alpha / self.num_topics
 
 
 def check_job(job: Job) -> None:
@@ -77,9 +85,29 @@ def check_job(job: Job) -> None:
     for field in dataclasses.fields(job):
         value = getattr(job, field.name)
         if isinstance(value, float) and not math.isfinite(value):
-            raise BadInput(f"{field.name} is {value}; it must be a finite number")
+            raise BadInput(f"{flag(field.name)} is {value}; it must be a finite number")
     if not 0 <= job.seed < 2**32:
         raise BadInput(f"the seed is {job.seed}; it must be from 0 to 4294967295")
+    check_combination(job)
+    check_copies(job)
+
+
+def check_combination(job: Job) -> None:
+    """Raise if a setting or a method belongs to the other model, or one thing is said twice."""
+    for name, (field, about) in options_of(job).items():
+        if about.only not in ("", job.model) and getattr(job, name) != field.default:
+            raise BadInput(f"{flag(name)} belongs to --model {about.only}; leave it out with --model {job.model}")
+    if job.inference not in METHODS[job.model]:
+        raise BadInput(f"--model {job.model} has no method {job.method!r}; it has {', '.join(METHODS[job.model])}")
+    if job.inference == "gibbs" and (job.batch_size is not None or job.sweeps is not None):
+        name = "batch_size" if job.batch_size is not None else "sweeps"
+        raise BadInput(f"--method gibbs sweeps all documents once in every draw: leave {flag(name)} out, or use scir")
+    if job.alpha is not None and job.doc_topic_prior is not None:
+        raise BadInput("--alpha is --doc-topic-prior times the number of topics: give one of them")
+
+
+def check_copies(job: Job) -> None:
+    """Raise if a copy of a table cannot be written where it is asked for."""
     if job.output_topic_keys is not None and job.output_topic_keys == job.output_doc_topics:
         raise BadInput(f"--output-topic-keys and --output-doc-topics are both {job.output_doc_topics}")
     for path in (job.output_topic_keys, job.output_doc_topics):
@@ -89,27 +117,8 @@ def check_job(job: Job) -> None:
             raise BadInput(f"cannot write {path}: there is no folder {Path(path).parent}")
 
 
-def each_topic(prior: float | None, total: float | None, num_topics: int) -> float | None:
-    """Return the concentration of each topic's proportion, given itself or as MALLET's --alpha, its sum over topics."""
-    if total is None:
-        return prior
-    if prior is not None:
-        raise BadInput("--alpha is --doc-topic-prior times the number of topics: give one of them")
-    return total / num_topics
-
-
-def save_job(job: Job, folder: Path) -> None:
-    """Write the settings."""
-    files.write_json(folder / "job.json", checksums.sealed(dataclasses.asdict(job)))
-
-
-def load_job(folder: Path) -> Job:
-    """Return the settings in a folder, or raise if there is no fit of this version in it."""
-    path = folder / "job.json"
-    if not path.is_file():
-        raise BadInput(f"{folder} holds no fit: there is no {path}; make one with `orthodrome topics fit --output DIR`")
-    content = checksums.read_sealed(path, "restore it, or fit again in a new folder")
-    try:
-        return Job(**content)
-    except TypeError as error:
-        raise CheckpointError(f"{path} is of another version ({error}): fit again in a new folder") from error
+def with_absolute_copies(job: Job) -> Job:
+    """Return the job with the absolute paths of the copies, for a `resume` that is called from another folder."""
+    absolute = lambda path: None if path is None else str(Path(path).absolute())
+    keys, documents = absolute(job.output_topic_keys), absolute(job.output_doc_topics)
+    return dataclasses.replace(job, output_topic_keys=keys, output_doc_topics=documents)

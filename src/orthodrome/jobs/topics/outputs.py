@@ -1,7 +1,7 @@
 """The files of a finished fit.
 
 topic-keys.txt       topic, share, top words: tab-separated, as MALLET writes it
-bottom-words.txt     topic, share, the words that speak against it
+bottom-words.txt     topic, share, the words that speak against it (SAM only)
 doc-topics.txt       document, name, proportion of each topic, as MALLET writes it
 doc-topics-sd.txt    the standard deviations of the proportions, over the draws
 topics.csv           every word that is in a figure: topic, side, word, mean, sd
@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 
 from orthodrome.core.display import for_csv
-from orthodrome.jobs.topics.inputs import TopicCorpus
+from orthodrome.jobs.topics.documents import TopicCorpus
 from orthodrome.jobs.topics.result import Result
 
 
 def write_tables(result: Result, documents: TopicCorpus, folder: Path, num_words: int) -> None:
     """Write all text files."""
     write_keys(result, documents.vocabulary, folder / "topic-keys.txt", num_words)
-    bottoms = (result.bottom(topic, num_words) for topic in range(len(result.mean)))
-    write_words(result, documents.vocabulary, folder / "bottom-words.txt", bottoms)
+    if result.tells_absence:
+        bottoms = (result.bottom(topic, num_words) for topic in range(len(result.mean)))
+        write_words(result, documents.vocabulary, folder / "bottom-words.txt", bottoms)
     write_proportions(result.proportions, documents.names, folder / "doc-topics.txt")
     write_proportions(result.proportions_sd, documents.names, folder / "doc-topics-sd.txt")
     write_topics(result, documents.vocabulary, folder / "topics.csv", num_words)
@@ -54,7 +55,7 @@ def write_proportions(values: np.ndarray, names: tuple[str, ...], path: Path) ->
 
 
 def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_words: int) -> None:
-    """Write the words of each topic with their coordinates."""
+    """Write the words of each topic with their weights."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["topic", "side", "word", "mean", "sd"])
@@ -72,7 +73,7 @@ def write_figures(result: Result, documents: TopicCorpus, folder: Path, seed: in
 
     folder.mkdir(exist_ok=True)
     figures: dict[str, Any] = {
-        "topics": topics.words_figure(result.mean, result.spread, result.corpus, result.share, documents.vocabulary),
+        "topics": words_figure(result, documents.vocabulary),
         "map": topics.map_figure(result.proportions, labels(result, documents.vocabulary), seed),
     }
     if result.traces:
@@ -80,6 +81,15 @@ def write_figures(result: Result, documents: TopicCorpus, folder: Path, seed: in
     for name, figure in figures.items():
         style.save(figure, folder / name)
     return [folder / f"{name}.png" for name in figures]
+
+
+def words_figure(result: Result, vocabulary: tuple[str, ...]) -> Any:
+    """Return the figure of the topics' words, without bottom words if topics cannot say that a word is absent."""
+    from orthodrome.plots import topics
+
+    bottom = 4 if result.tells_absence else 0
+    weights = (result.mean, result.spread, result.corpus, result.share)
+    return topics.words_figure(*weights, vocabulary, num_bottom=bottom, quantity=result.quantity)
 
 
 def labels(result: Result, vocabulary: tuple[str, ...]) -> list[str]:

@@ -24,11 +24,13 @@ def show_topics(result: Result, vocabulary: tuple[str, ...], num_words: int, con
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("topic", "share", "top words", "bottom words", box=None, pad_edge=False)
+    table = Table("topic", "share", "top words", box=None, pad_edge=False)
+    if result.tells_absence:
+        table.add_column("bottom words")
     for topic in result.order:
         top = Text(words(vocabulary, result.top(topic, num_words)), style="bold")
         bottom = Text(words(vocabulary, result.bottom(topic, NUM_BOTTOM)), style="dim")
-        table.add_row(str(topic), f"{result.share[topic]:.1%}", top, bottom)
+        table.add_row(str(topic), f"{result.share[topic]:.1%}", top, *([bottom] if result.tells_absence else []))
     console.print(table)
 
 
@@ -43,16 +45,17 @@ def show_numbers(result: Result, console: Console) -> None:
 
 
 def show_word(result: Result, vocabulary: tuple[str, ...], word: str, console: Console) -> None:
-    """Print the topics for which a word is evidence, and those against which it is."""
+    """Print the weight of a word in every topic, the largest first."""
     from rich.table import Table
     from rich.text import Text
 
     column = find_word(vocabulary, word)
-    table = Table("topic", f"coordinate of {word!r}", "top words", box=None, pad_edge=False)
+    table = Table("topic", f"{result.quantity} of {word!r}", "top words", box=None, pad_edge=False)
     for topic in np.argsort(-result.mean[:, column], kind="stable"):
         mean, spread = result.mean[topic, column], result.spread[topic, column]
         top = Text(words(vocabulary, result.top(topic, 6)))
-        table.add_row(str(topic), f"{mean:+.4f} ± {spread:.4f}", top)
+        weight = f"{mean:+.4f} ± {spread:.4f}" if result.tells_absence else f"{mean:.5f} ± {spread:.5f}"
+        table.add_row(str(topic), weight, top)
     console.print(table)
 
 

@@ -65,7 +65,7 @@ class AllocationGibbs(AllocationSampler):
                 taken -= sweeps
         return self.given.data.count
 
-    def move(self, seed: int, state: AllocationState, warm: bool) -> tuple[AllocationState, AllocationInfo]:
+    def move(self, seed: int, state: AllocationState, left: float) -> tuple[AllocationState, AllocationInfo]:
         """Sweep the assignments given the topics, then renew the topics given the assignments."""
         size, given = self.active(int(state.taken)), self.given
         tokens = given.data.first(size)
@@ -73,9 +73,9 @@ class AllocationGibbs(AllocationSampler):
         found = assign_topics(seed, tokens, state.topics, state.prior, assignments=own)
         state.counts[:] = 0
         state.counts[found.words] = found.counts
-        if warm and given.learns and self._learns_now(int(state.taken), size):
+        if left > 0 and given.learns and self._learns_now(int(state.taken), size):
             state.prior[:] = learnt_prior(state.prior, own, tokens.starts)
-        if warm:
+        if left > 0:
             mean_topics(state.counts, self._smoothing(size), state.topics)
         else:
             self._draw_topics(seed, state)

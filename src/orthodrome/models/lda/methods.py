@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome import doors
 from orthodrome.errors import BadInput
 from orthodrome.models.lda.defaults import UPDATES, AllocationSettings
 from orthodrome.models.lda.documents import TokenDocuments
@@ -23,29 +23,38 @@ LOOKS = 20
 
 
 def check_settings(model: Any) -> None:
-    """Refuse what cannot be right, before anything is computed."""
-    if model.method not in METHODS:
-        raise BadInput(f"method is {model.method!r}; it must be one of {', '.join(map(repr, METHODS))}")
-    counts = ("n_components", "num_chains", "batch_size", "sweeps", "num_draws", "thin", "total_documents")
-    for name in counts:
-        value = getattr(model, name)
-        if (value is None and name in counts[:2]) or (value is not None and int(value) < 1):
-            raise BadInput(f"{name} is {value!r}; it must be at least 1")
-    if model.num_warmup is not None and int(model.num_warmup) < 0:
-        raise BadInput(f"num_warmup is {model.num_warmup!r}; it must not be negative")
+    """Raise if a setting cannot be right, before anything is computed."""
+    doors.check_choice("method", model.method, METHODS)
+    for name in ("learn_prior", "replace"):
+        doors.check_choice(name, getattr(model, name), (False, True))
+    for name in ("n_components", "num_chains"):
+        doors.check_whole(name, getattr(model, name), 1)
+    for name in ("batch_size", "sweeps", "num_draws", "thin", "total_documents", "num_warmup", "n_jobs"):
+        if getattr(model, name) is not None:
+            doors.check_whole(name, getattr(model, name), {"num_warmup": 0, "n_jobs": -1}.get(name, 1))
     for name in ("topic_word_prior", "step_size", "step_scale"):
-        value = getattr(model, name)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise BadInput(f"{name} is {value!r}; it must be a positive number")
-    if model.step_power is not None and not model.step_power >= 0:
-        raise BadInput(f"step_power is {model.step_power!r}; steps must not grow, so it must be at least 0")
+        if getattr(model, name) is not None:
+            doors.check_positive(name, getattr(model, name))
+    if model.doc_topic_prior is not None:
+        prior_of(model.doc_topic_prior, model.n_components)
+    check_power(model.step_power)
+
+
+def check_power(power: Any) -> None:
+    """Raise unless kappa is a finite number from which steps do not grow."""
+    number = isinstance(power, int | float | np.integer | np.floating) and not isinstance(power, bool)
+    if power is not None and not (number and np.isfinite(power) and power >= 0):
+        raise BadInput(f"step_power is {power!r:.60}; steps must not grow, so it must be a number of at least 0")
 
 
 def prior_of(value: Any, num_topics: int) -> NDArray[np.float32]:
-    """Return alpha, one number for each topic."""
-    alpha = np.asarray(value, np.float32)
-    if alpha.shape not in ((), (num_topics,)) or not np.all(np.isfinite(alpha) & (alpha > 0)):
-        raise BadInput(f"doc_topic_prior is {value!r}; it must be a positive number, or {num_topics} of them")
+    """Return alpha, one number for each topic, or raise unless it is positive numbers."""
+    try:
+        alpha = np.asarray(value, np.float32)
+    except (TypeError, ValueError):
+        alpha = np.zeros(0, np.float32)
+    if alpha.shape not in ((), (num_topics,)) or not np.all(np.isfinite(alpha) & (alpha > 0)) or value is True:
+        raise BadInput(f"doc_topic_prior is {value!r:.60}; it must be a positive number, or {num_topics} of them")
     return np.array(np.broadcast_to(alpha, (num_topics,)))
 
 

@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from orthodrome.diagnostics.verdict import warn_not_converged
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.lda.defaults import settings_for
 from orthodrome.models.lda.documents import TokenDocuments, read_counts, whole_counts
 from orthodrome.models.lda.methods import check_settings, sampler_of, watch_of
 from orthodrome.models.lda.reading import AllocationReading
-from orthodrome.models.topics.chains import all_topics, with_one_numbering
-from orthodrome.models.topics.estimator import TopicEstimator
+from orthodrome.models.topics.chains import all_topics
 from orthodrome.models.topics.stream import DocumentStream
-from orthodrome.run.sample import sample
 from orthodrome.storage.about import agreed_seed
 
 if TYPE_CHECKING:
@@ -32,7 +28,7 @@ DIMS = {"topics": ("topic", "word"), "doc_topic_prior": ("topic",)}
 """The names of the axes of the draws, after chain and draw."""
 
 
-class LDA(TopicEstimator, AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of documents that are counts of words, with posterior uncertainty.
 
     Nothing needs to be set; None stands for a choice from the corpus, which `settings_` shows after `fit`.
@@ -129,24 +125,16 @@ class LDA(TopicEstimator, AllocationReading, ClassNamePrefixFeaturesOutMixin, Tr
         shuffled = documents.shuffled(self.seed_)
         sampler = sampler_of(self.settings_, self.n_components, shuffled, repeated=self.replace, watch=watch)
         with computing(self.n_jobs):
-            tree = sample(
+            tree = self.drawn(
                 sampler,
-                None,
-                seed=self.seed_,
-                num_chains=self.num_chains,
-                num_draws=self.settings_.num_draws,
-                thin=self.settings_.thin,
-                keep_warmup_stats=True,
-                progress=self.progress,
+                self.settings_.num_draws,
+                self.settings_.thin,
+                dims=DIMS,
+                vocabulary=vocabulary,
                 checkpoint=checkpoint,
                 checkpoint_every=checkpoint_every,
-                dims=DIMS,
-                coords=self.word_labels(vocabulary),
-                about=about | {"seed": self.seed_},
-                check=False,  # looked at below, when the topics of all chains have one numbering
+                about=about,
             )
-        tree = with_one_numbering(tree)
-        warn_not_converged(tree)
         return self.take(tree, self.settings_.num_warmup)
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
@@ -201,7 +189,7 @@ class LDA(TopicEstimator, AllocationReading, ClassNamePrefixFeaturesOutMixin, Tr
     def table(self, X: Any, *, reset: bool = False) -> Any:
         """Return X as a checked matrix of counts."""
         kinds = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.uint16, np.uint32]
-        return whole_counts(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds))
+        return whole_counts(self.checked_table(X, kinds, reset, 1, "`read_corpus(texts).counts`"))
 
     def _about(self, watched: bool) -> dict[str, Any]:
         """Return what a checkpoint must agree with, by name; threads and the bar may change."""

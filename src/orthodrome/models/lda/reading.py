@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome.core.types import Reals
-from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import assign_topics
 from orthodrome.kernels.computing import computing
 from orthodrome.models.lda.documents import TokenDocuments
-from orthodrome.models.topics.chains import all_topics
 from orthodrome.models.topics.coherence import coherence
 from orthodrome.models.topics.completion import completion_task, perplexity_of, predictions, split_documents
-
-if TYPE_CHECKING:
-    import xarray
+from orthodrome.models.topics.estimator import TopicEstimator
 
 TOPIC_DRAWS, SWEEPS = 8, 20
 """Draws of the topics over which documents are averaged, and sweeps before the first of the proportions is taken."""
 
 
-class AllocationReading:
+class AllocationReading(TopicEstimator):
     """The part of `LDA` that reads its draws."""
 
-    draws_: xarray.DataTree
     components_: Reals
     doc_topic_prior_: Reals
-    seed_: int
-    n_features_in_: int
     n_jobs: int | None
 
     def documents(self, X: Any, *, reset: bool = False) -> TokenDocuments:
@@ -106,13 +99,4 @@ class AllocationReading:
     def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
         """Return the most probable words of every topic."""
         check_is_fitted(self)
-        if len(vocabulary) != self.n_features_in_:
-            raise BadInput(f"the vocabulary has {len(vocabulary)} words, X has {self.n_features_in_} columns")
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :count]
-        return [[str(vocabulary[word]) for word in row] for row in order]
-
-    def some_draws(self, count: int) -> Reals:
-        """Return draws of the topics, evenly spaced among those kept, the last one always."""
-        draws = all_topics(self.draws_)
-        every = len(draws) / min(count, len(draws))
-        return draws[[int(every * (i + 1)) - 1 for i in range(min(count, len(draws)))]]
+        return self.largest(self.components_, vocabulary, count)

@@ -1,4 +1,4 @@
-"""What the samplers of LDA share: the problem, the state, a start, seeds from keys, and the watch on held-out words.
+"""What the samplers of LDA share: the problem, the state, a start, and the completion of held-out documents.
 
 The model (Blei, Ng & Jordan 2003), with beta = topic_word_prior and alpha = doc_topic_prior:
 
@@ -27,26 +27,30 @@ from orthodrome.manifolds.simplex import Simplex
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.start import seeded_topics
 from orthodrome.models.topics.completion import CompletionTask, perplexity_of, predictions
-from orthodrome.random.keys import seed_of
-from orthodrome.samplers.contract import PythonSampler
+from orthodrome.models.topics.sampler import HeldOutWatch, TopicSampler, kernel_seed
 
 SPACE = Product({"doc_topic_prior": Positive(), "topics": Simplex()})
 
 
 @pytree
-class CompletionWatch:
-    """Document completion at single states, now and then; alpha for folding in is that of the state.
-
-    every, total: looked at after every so many transitions, and after the last one
-    """
+class CompletionWatch(HeldOutWatch):
+    """Document completion at single states; alpha for folding in is that of the state."""
 
     task: CompletionTask
     every: int = static()
     total: int = static()
 
-    def due(self, taken: int) -> bool:
-        """Whether it is time to look."""
-        return taken % self.every == 0 or taken == self.total
+    def look(self, state: AllocationState) -> AllocationState:
+        """Return the state with the perplexity of its topics, and that of the mean of all predictions so far."""
+        p = predictions(self.task, state.topics.T, state.prior)
+        state.predicted[:] += p
+        looks = int(state.looks) + 1
+        averaged = perplexity_of(self.task, state.predicted / looks)
+        return state._replace(looks=looks, perplexity=perplexity_of(self.task, p), averaged=averaged)
+
+    def tell(self, state: AllocationState, info: AllocationInfo) -> AllocationInfo:
+        """Return the info with the latest perplexities."""
+        return info._replace(perplexity=state.perplexity, averaged_perplexity=state.averaged)
 
 
 @pytree
@@ -107,7 +111,7 @@ class AllocationInfo(NamedTuple):
     averaged_perplexity: float | None = None
 
 
-class AllocationSampler(PythonSampler, abc.ABC):
+class AllocationSampler(TopicSampler):
     """A sampler of the topics of an `AllocationProblem`."""
 
     given: AllocationProblem
@@ -116,27 +120,14 @@ class AllocationSampler(PythonSampler, abc.ABC):
     def begin(self, state: AllocationState, seed: int) -> AllocationState:
         """Return the first state, from one that has topics and alpha only."""
 
-    @abc.abstractmethod
-    def move(self, seed: int, state: AllocationState, warm: bool) -> tuple[AllocationState, AllocationInfo]:
-        """Take a transition; warm: whether it belongs to the warm-up."""
-
-    @abc.abstractmethod
-    def with_documents(self, data: TokenDocuments, total: int, state: Any) -> tuple[AllocationSampler, Any]:
-        """Return the sampler and the state for other documents, which stand for `total`."""
-
     @property
     def manifold(self) -> Manifold:
         """A simplex for every topic, and a positive number for every alpha_k."""
         return SPACE
 
-    @property
-    def num_warmup(self) -> int:
-        """The transitions that learn."""
-        return self.given.num_warmup
-
     def init(self, position: Any, key: Any = None) -> AllocationState:
         """Return the state at embedded topics and alpha; at topics of a few documents each if that is None."""
-        seed, given = seed_of(key) >> 1, self.given
+        seed, given = kernel_seed(key), self.given
         if position is None:
             topics = seeded_topics(given.data, given.num_topics, seed)
             prior = given.doc_topic_prior.copy()
@@ -147,23 +138,6 @@ class AllocationSampler(PythonSampler, abc.ABC):
         none = np.zeros((0, given.num_topics), np.float32)
         arrays = (np.zeros(0, np.int32), none.astype(np.int32), none.copy(), none.copy(), np.zeros(watched))
         return self.begin(AllocationState(topics, prior, *arrays), seed)
-
-    def step(self, key: Any, state: AllocationState) -> tuple[AllocationState, AllocationInfo]:
-        """Take a transition, and look at the held-out words if it is time."""
-        state, info = self.move(seed_of(key) >> 1, state, int(state.taken) < self.num_warmup)
-        state = state._replace(taken=int(state.taken) + 1)
-        if self.given.watch is None:
-            return state, info
-        if self.given.watch.due(state.taken):
-            state = self._looked(state, self.given.watch.task)
-        return state, info._replace(perplexity=state.perplexity, averaged_perplexity=state.averaged)
-
-    def _looked(self, state: AllocationState, task: CompletionTask) -> AllocationState:
-        p = predictions(task, state.topics.T, state.prior)
-        state.predicted[:] += p
-        looks = int(state.looks) + 1
-        averaged = perplexity_of(task, state.predicted / looks)
-        return state._replace(looks=looks, perplexity=perplexity_of(task, p), averaged=averaged)
 
     def draw(self, state: AllocationState) -> dict[str, Reals]:
         """Return alpha and the topics, (K, V)."""

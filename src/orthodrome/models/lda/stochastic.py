@@ -53,7 +53,7 @@ class StochasticAllocation(AllocationSampler):
         given = replace(self.given, data=data, total=total)
         return replace(self, given=given, batch_size=max(1, data.count)), state
 
-    def move(self, seed: int, state: AllocationState, warm: bool) -> tuple[AllocationState, AllocationInfo]:
+    def move(self, seed: int, state: AllocationState, left: float) -> tuple[AllocationState, AllocationInfo]:
         """Sweep the documents of a batch, and move the weights."""
         rows, given = self._rows(seed), self.given
         tokens, burn = given.data.chosen(rows), self.sweeps // 2
@@ -63,7 +63,7 @@ class StochasticAllocation(AllocationSampler):
         step = float(self.step_size_at(int(state.taken)))
         others = (state.weights, state.momentum, state.topics, counts, given.topic_word_prior, step)
         self.update.advance(seed ^ WEIGHTS, *others)
-        if warm and given.learns and 2 * int(state.taken) >= self.num_warmup:  # topics are vague before that
+        if left > 0 and given.learns and 2 * int(state.taken) >= self.num_warmup:  # topics are vague before that
             self._learn(state, found.assignments, tokens.starts)
         return state, AllocationInfo(rows.shape[0], step, float(state.prior.sum()))
 

@@ -38,14 +38,6 @@ class DocumentVectors:
         shape = (self.count, self.num_words)
         return scipy.sparse.csr_matrix((self.values, self.indices, self.indptr), shape=shape, copy=False)
 
-    def dense_row(self, row: int) -> NDArray[np.floating]:
-        """One document as a vector."""
-        found = np.zeros(self.num_words, self.values.dtype)
-        found[self.indices[self.indptr[row] : self.indptr[row + 1]]] = self.values[
-            self.indptr[row] : self.indptr[row + 1]
-        ]
-        return found
-
     def keys(self) -> NDArray[np.uint64]:
         """A number for each row made of its content: what names its stream when order must not matter."""
         bits = np.ascontiguousarray(self.values, np.float32).view(np.uint32).astype(np.uint64)

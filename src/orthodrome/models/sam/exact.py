@@ -26,7 +26,7 @@ from orthodrome.models.sam.batch import look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import flow, normals_like
 from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess
-from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
 from orthodrome.models.sam.state import ExactState
 
 TARGET = 0.8
@@ -47,7 +47,7 @@ class ExactInfo(NamedTuple):
 
 
 @pytree
-class ExactTopics(TopicSampler):
+class ExactTopics(AdmixtureSampler):
     """Topics by bGibbs (one draw of the proportions in the sweep) or apprMH (several).
 
     num_steps: leapfrogs of the topics; given_step: their step size, None for one that warm-up finds

@@ -8,7 +8,7 @@ from orthodrome.models.sam.chain_settings import settings_of
 from orthodrome.models.sam.documents import DocumentVectors, some_rows
 from orthodrome.models.sam.exact import exact_topics
 from orthodrome.models.sam.law import AdmixtureLaw
-from orthodrome.models.sam.sampler import TopicProblem, TopicSampler, Watch
+from orthodrome.models.sam.sampler import AdmixtureSampler, LogPerplexityWatch, TopicProblem
 from orthodrome.models.sam.settings import EXACT, STOCHASTIC
 from orthodrome.models.sam.stochastic import StochasticTopics
 from orthodrome.models.sam.variational import variational_topics
@@ -23,8 +23,8 @@ def sampler_of(
     documents: DocumentVectors,
     *,
     total: int | None = None,
-    watch: Watch | None = None,
-) -> TopicSampler:
+    watch: LogPerplexityWatch | None = None,
+) -> AdmixtureSampler:
     """Return the sampler that the model asks for; total: the number of documents that these stand for."""
     size = documents.count if total is None else total
     problem = TopicProblem(documents, law, model.n_components, int(model.num_warmup), size, str(model.dtype), watch)
@@ -33,7 +33,7 @@ def sampler_of(
     return exact_topics(model, problem) if model.method in EXACT else variational_topics(model, problem)
 
 
-def watch_of(model: Any, law: AdmixtureLaw, held_out: DocumentVectors, seed: int) -> Watch:
+def watch_of(model: Any, law: AdmixtureLaw, held_out: DocumentVectors, seed: int) -> LogPerplexityWatch:
     """Return the watch on some of the held-out documents in a run of the model."""
     total = int(model.num_warmup + model.num_draws * model.thin)
-    return Watch(law, some_rows(held_out, WATCHED), seed, max(1, total // LOOKS), total)
+    return LogPerplexityWatch(law, some_rows(held_out, WATCHED), seed, max(1, total // LOOKS), total)

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from orthodrome.diagnostics.verdict import warn_not_converged
-from orthodrome.errors import BadInput, OrthodromeError, OrthodromeWarning, Unsupported
+from orthodrome.errors import OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam.defaults import law_of
@@ -29,17 +27,15 @@ from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.reading import Reading
 from orthodrome.models.sam.settings import check_settings
 from orthodrome.models.sam.variational import proportion_step
-from orthodrome.models.topics.chains import DIMS, all_topics, statistics, with_one_numbering
-from orthodrome.models.topics.estimator import TopicEstimator
+from orthodrome.models.topics.chains import DIMS, all_topics, statistics
 from orthodrome.models.topics.stream import DocumentStream
-from orthodrome.run.sample import sample
 from orthodrome.storage.about import agreed_seed
 
 if TYPE_CHECKING:
     import xarray
 
 
-class SAM(TopicEstimator, Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Spherical topics of documents that are unit vectors (tf-idf).
 
     n_components: K, the number of topics
@@ -157,25 +153,17 @@ class SAM(TopicEstimator, Reading, ClassNamePrefixFeaturesOutMixin, TransformerM
         watch = None if watched is None else watch_of(self, self.law_, watched, self.seed_)
         sampler = sampler_of(self, self.law_, documents, watch=watch)
         with computing(self.n_jobs), stopwatch() as seconds:
-            tree = sample(
+            tree = self.drawn(
                 sampler,
-                None,
-                seed=self.seed_,
-                num_chains=self.num_chains,
-                num_draws=self.num_draws,
-                thin=self.thin,
-                keep_warmup_stats=True,
-                progress=self.progress,
+                self.num_draws,
+                self.thin,
+                dims=DIMS,
+                vocabulary=vocabulary,
                 checkpoint=checkpoint,
                 checkpoint_every=checkpoint_every,
-                dims=DIMS,
-                coords=self.word_labels(vocabulary),
-                about=about | {"seed": self.seed_},
-                check=False,  # looked at below, when the topics of all chains have one numbering
+                about=about,
             )
         self.seconds_ = dict(seconds)
-        tree = with_one_numbering(tree)
-        warn_not_converged(tree)
         return self.take(tree, documents)
 
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
@@ -213,17 +201,8 @@ class SAM(TopicEstimator, Reading, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
         """Return the rows of X as unit vectors, checked; reset: with columns of their own, not those of `fit`."""
-        settings = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_features": 2 if reset else 1}
-        if isinstance(X, str) or (isinstance(X, list | tuple) and any(isinstance(text, str) for text in X)):
-            raise BadInput("X holds texts; SAM takes a table of numbers: `weigh_texts(texts)`, or `tfidf` of counts")
-        try:
-            table = validate_data(self, X, reset=reset, **settings)
-        except OrthodromeError:
-            raise
-        except ValueError as error:
-            raise BadInput(str(error)) from None
-        except TypeError as error:
-            raise Unsupported(str(error)) from None
+        advice = "`weigh_texts(texts)`, or `tfidf` of counts"
+        table = self.checked_table(X, [np.float64, np.float32], reset, 2, advice)
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
     def _about(self, watched: bool) -> dict[str, Any]:

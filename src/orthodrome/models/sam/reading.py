@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,17 @@ from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import inner_products
 from orthodrome.models.sam.law import AdmixtureLaw, Reals
 from orthodrome.models.sam.proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
-from orthodrome.models.topics.chains import all_topics
-
-if TYPE_CHECKING:
-    import xarray
+from orthodrome.models.topics.estimator import TopicEstimator
 
 TOPIC_DRAWS = 8
 """Draws of the topics over which `proportions` averages."""
 
 
-class Reading:
+class Reading(TopicEstimator):
     """The part of `SAM` that reads its draws."""
 
     law_: AdmixtureLaw
-    draws_: xarray.DataTree
     components_: Reals
-    seed_: int
-    n_features_in_: int
     proportion_step_: float
     proportion_steps: int
     proportion_space: str
@@ -47,7 +41,7 @@ class Reading:
         """Mean and standard deviation of the topic proportions, over the draws of topics and proportions."""
         check_is_fitted(self)
         documents = self.documents(X)
-        chosen = self._some_draws(TOPIC_DRAWS)
+        chosen = self.some_draws(TOPIC_DRAWS)
         sweep = Sweep(num_warmup, num_draws, self.proportion_steps, self.proportion_space == "flat")
         with computing(self.n_jobs):
             draws = np.concatenate([self._proportions_at(topics, documents, sweep) for topics in chosen], axis=1)
@@ -66,7 +60,7 @@ class Reading:
         num_topics: draws of the topics, evenly spaced; num_draws: 'prior' draws of theta, shared by all documents
         """
         check_is_fitted(self)
-        documents, topics = self.documents(X), self._some_draws(num_topics)
+        documents, topics = self.documents(X), self.some_draws(num_topics)
         if estimator not in ("annealed", "prior"):
             raise BadInput(f"estimator is {estimator!r}; it must be 'annealed' or 'prior'")
         if estimator == "prior":
@@ -76,25 +70,13 @@ class Reading:
 
     def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
         """The words of largest weight of every topic."""
-        return self._words(vocabulary, count, -1)
+        check_is_fitted(self)
+        return self.largest(self.components_, vocabulary, count)
 
     def bottom_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
         """The words of smallest weight, relative to the corpus mean: what a topic says is absent."""
-        return self._words(vocabulary, count, 1)
-
-    def _words(self, vocabulary: Any, count: int, sign: int) -> list[list[str]]:
         check_is_fitted(self)
-        if len(vocabulary) != self.n_features_in_:
-            raise BadInput(f"the vocabulary has {len(vocabulary)} words, X has {self.n_features_in_} columns")
-        weights = self.components_ if sign < 0 else self.components_ - self.law_.mean
-        order = np.argsort(sign * weights, axis=1, kind="stable")[:, :count]
-        return [[str(vocabulary[word]) for word in row] for row in order]
-
-    def _some_draws(self, count: int) -> Reals:
-        """Evenly spaced among the kept draws, the last one always."""
-        draws = all_topics(self.draws_)
-        every = len(draws) / min(count, len(draws))
-        return draws[[int(every * (i + 1)) - 1 for i in range(min(count, len(draws)))]]
+        return self.largest(self.law_.mean - self.components_, vocabulary, count)
 
     def _proportions_at(self, topics: Reals, documents: DocumentVectors, sweep: Sweep) -> Reals:
         """(D, kept, K) at one draw of the topics."""

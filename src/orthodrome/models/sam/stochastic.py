@@ -31,7 +31,7 @@ from orthodrome.models.sam.chain_settings import ChainSettings
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
 from orthodrome.models.sam.proportions import Drawn, draw_proportions, first_guess, published_guess
-from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
 from orthodrome.models.sam.state import StochasticState
 from orthodrome.models.sam.tuning import TopicTuner
 
@@ -57,7 +57,7 @@ class StochasticInfo(NamedTuple):
 
 
 @pytree
-class StochasticTopics(TopicSampler):
+class StochasticTopics(AdmixtureSampler):
     """Topics by SGGMC, or by gSGNHT if the settings have a thermostat."""
 
     given: TopicProblem

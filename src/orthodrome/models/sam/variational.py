@@ -25,7 +25,7 @@ from orthodrome.models.sam.kernels.topics import add_documents, inner_products
 from orthodrome.models.sam.kernels.variational import ascend_documents, document_statistics
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.proportions import Sweep, gram_of, tuned_step
-from orthodrome.models.sam.sampler import TopicProblem, TopicSampler
+from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
 from orthodrome.models.sam.state import VariationalState
 
 DOCUMENT_STEPS, TOPIC_STEPS = 60, 10
@@ -45,7 +45,7 @@ class AscentInfo(NamedTuple):
 
 
 @pytree
-class VariationalTopics(TopicSampler):
+class VariationalTopics(AdmixtureSampler):
     """The optimiser as a sampler: an iteration is a `step`, the mean directions of the topics are its draws.
 
     batch_size: documents of an iteration; None: all of them ('vi')
