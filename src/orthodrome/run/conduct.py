@@ -44,6 +44,10 @@ class Draws(Protocol):
         """Everything drawn in a phase."""
         ...
 
+    def holds(self, name: str) -> bool:
+        """Whether there are draws of `group/variable`."""
+        ...
+
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """The run is over; describe it."""
         ...
