@@ -10,7 +10,8 @@ import pytest
 
 from orthodrome import GeodesicHMC, NetworkEigenmodel, Sphere, Target, sample
 from orthodrome.diagnostics import convergence
-from orthodrome.diagnostics.verdict import quick_rhat
+from orthodrome.diagnostics.quick import quick_ess, quick_rhat
+from orthodrome.diagnostics.verdict import objections
 from orthodrome.errors import NotConverged
 
 NORTH = np.array([0.0, 0.0, 1.0], np.float32)
@@ -48,6 +49,41 @@ def test_the_quick_r_hat_is_close_to_the_exact_one() -> None:
     x = rng.normal(size=(4, 500, 6)) + np.linspace(0, 1, 6) * np.arange(4)[:, None, None]
     np.testing.assert_allclose(quick_rhat(x), convergence.rhat(x), rtol=0.1)
     assert np.isnan(quick_rhat(np.ones((2, 100, 1)))).all()
+
+
+def autoregressive(rho: float, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Chains x' = rho x + noise, (chain, draw, number)."""
+    noise, x = np.random.default_rng(seed).normal(size=shape), np.zeros(shape)
+    for t in range(1, shape[1]):
+        x[:, t] = rho * x[:, t - 1] + noise[:, t]
+    return x
+
+
+@pytest.mark.parametrize("rho", [-0.5, 0.0, 0.9, 0.98])
+def test_the_quick_ess_is_close_to_the_exact_one(rho: float) -> None:
+    x = autoregressive(rho, (4, 1000, 5))
+    np.testing.assert_allclose(quick_ess(x), convergence.ess(x), rtol=0.12)
+
+
+def tree_of(x: np.ndarray, stats: dict[str, Any] | None = None, **attrs: float) -> Any:
+    from orthodrome.storage import draws
+
+    groups = {"posterior": draws.dataset({"x": x}), "sample_stats": draws.dataset(stats or {"lp": x[..., 0]})}
+    return draws.datatree(groups, attrs)
+
+
+def test_each_objection_by_itself() -> None:
+    """Few effective draws, divergences and a wrong temperature, on average and along one direction; not a sound run."""
+    sound, still = autoregressive(0.0, (4, 400, 2)), np.ones((4, 400))
+    assert objections(tree_of(sound)) == []
+    assert any("effective draws for x" in text for text in objections(tree_of(autoregressive(0.97, (4, 1000, 1)))))
+    assert objections(tree_of(sound, {"diverging": np.arange(400) % 20 + 0 * still == 0})) == [
+        "5% of the draws diverged"
+    ]
+    heat = lambda t, **attrs: objections(tree_of(sound, {"temperature": t * still}, temperature_expected=1.0, **attrs))
+    assert "heats the chain" in heat(1.5)[0] and "runs cold" in heat(0.5)[0] and heat(1.1) == []
+    assert "1.20 along one direction" in heat(1.0, temperature_worst=1.2, temperature_worst_error=0.03)[0]
+    assert heat(1.0, temperature_worst=1.2, temperature_worst_error=0.1) == []
 
 
 def test_a_model_looks_at_its_aligned_draws() -> None:

@@ -1,12 +1,13 @@
 """The gradient's noise in every direction: what the tuning leaves of it, and the warning where a setting does not.
 
 In a linear regression whose covariates have the correlation 0.95 the gradient's noise has the covariance V =
-(N^2 / n) (1 - n / N) Cov(rows), known exactly at the mean of the posterior.
+(N^2 / n) (1 - n / N) Cov(rows), known exactly at the mean of the posterior. What the draws make of it is in
+`test_covariances`.
 """
 
 from __future__ import annotations
 
-import warnings
+import re
 from typing import Any
 
 import jax
@@ -15,8 +16,10 @@ import numpy as np
 import pytest
 from jax import Array
 
-from orthodrome import SGGMC, EmpiricalFisher, Euclidean, GeodesicNUTS, LogRatioSimplex, Minibatch, Posterior, sample
-from orthodrome.errors import OrthodromeWarning
+from orthodrome import SGGMC, EmpiricalFisher, Euclidean, Minibatch, Posterior, sample
+from orthodrome.diagnostics.diagnosis import diagnose, summary
+from orthodrome.diagnostics.temperature import temperature_problem
+from orthodrome.errors import NotConverged
 from orthodrome.gradients import AutomaticForm, DiagonalForm, FullForm, FullGradient, NoNoise
 from orthodrome.linear.dense import Dense
 from orthodrome.linear.low_rank import LowRank
@@ -89,18 +92,20 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "GSGNHT none": (GSGNHT, None, lambda v: np.eye(2) * np.trace(v) / 2),
     "SGNHT none": (SGNHT, None, lambda v: np.eye(2) * np.trace(v) / 2),
 }
+SLOW, MORE = pytest.mark.slow, ("SGGMC none", "SGLD diagonal", "SGNHT none")
+"""What the other cases say of other samplers is left to the slow suite."""
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW if name in MORE else ()) for name in CASES])
 def test_the_heat_that_is_left_in_every_direction(name: str) -> None:
-    """|h (V - made up for) / (2 C)| is at most 6 % in every direction, from the exact V; a diagonal left 38 %."""
+    """|h (V - made up for) / (2 C)| is at most 5 % in every direction, from the exact V; a diagonal left 38 %."""
     kind, form, made_up = CASES[name]
     model = NoNoise() if form is None else EmpiricalFisher(form)
     sampler, _ = tuned(kind(Minibatch(posterior(), BATCH, noise=model)))
     a = np.sqrt(np.asarray(sampler.noise_heat(jnp.zeros(2)), float))
     whole = a[:, None] * noise() * a
     assert np.linalg.eigvalsh(whole)[-1] < 0.8  # what is taken out of the sampler's own noise must be in it
-    assert np.max(np.abs(np.linalg.eigvalsh(whole - made_up(whole)))) < 0.06
+    assert np.max(np.abs(np.linalg.eigvalsh(whole - made_up(whole)))) < 0.05
 
 
 def test_the_largest_curvature_counts() -> None:
@@ -135,14 +140,16 @@ def test_eigenvalues_of_opposite_signs() -> None:
 
 
 def test_a_diagonal_form_set_by_hand_is_warned_about() -> None:
-    settings: dict[str, Any] = {"seed": 0, "num_warmup": 200, "num_draws": 300, "progress": False, "check": False}
+    settings: dict[str, Any] = {"seed": 0, "num_warmup": 200, "num_draws": 300, "progress": False}
     start = jnp.asarray(exact()[0], jnp.float32)
     sampler = lambda form: SGGMC(Minibatch(posterior(), BATCH, noise=EmpiricalFisher(form)), 0.007, 14.0)
-    with pytest.warns(OrthodromeWarning, match=r"temperature (1\.[34]|0\.[56]).*along one direction.*EmpiricalFisher"):
-        sample(sampler(DiagonalForm()), start, **settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", OrthodromeWarning)
-        sample(sampler(FullForm()), start, **settings)
+    with pytest.warns(NotConverged, match=r"temperature (1\.[34]|0\.[56]).*along one direction.*EmpiricalFisher"):
+        wrong = sample(sampler(DiagonalForm()), start, **settings)
+    right = sample(sampler(FullForm()), start, check=False, **settings)
+    assert any("along one direction" in problem for problem in diagnose(wrong).problems)
+    assert re.search(r"temperature .* along the worst direction", repr(diagnose(wrong)) and repr(summary(wrong)))
+    assert temperature_problem(diagnose(right).temperature) is None
+    assert abs(diagnose(right).temperature.worst - 1) < abs(diagnose(wrong).temperature.worst - 1) / 3
 
 
 def test_the_temperature_along_the_worst_direction() -> None:
@@ -153,57 +160,6 @@ def test_the_temperature_along_the_worst_direction() -> None:
     heat = 0.007 / 28 * (noise() - np.eye(2) * np.trace(noise()) / 2)
     assert worst is not None
     assert abs(abs(worst.temperature - 1) - np.linalg.eigvalsh(heat)[-1]) < 4 * worst.error
-
-
-def logit(p: Array, row: Array) -> Array:
-    return jax.nn.log_sigmoid(jnp.sign(row[2] + 1e-6) * (row[:2] @ p))
-
-
-def counts_prior(p: Array) -> Array:
-    return jnp.sum(jnp.log(p))
-
-
-def counts(p: Array, row: Array) -> Array:
-    return jnp.sum(row[:3] * jnp.log(p))
-
-
-def model(name: str) -> tuple[Posterior, Array]:
-    """Return a posterior and a start near its mode."""
-    if name == "gaussian":
-        return posterior(), jnp.asarray(exact()[0], jnp.float32)
-    if name == "logistic":
-        return Posterior(Euclidean(), prior, logit, jnp.asarray(rows())), jnp.asarray([1.0, -1.0])
-    generator = np.random.default_rng(2)
-    data = generator.multinomial(5, [0.6, 0.3, 0.1], N).astype(np.float32)
-    return Posterior(LogRatioSimplex(), counts_prior, counts, jnp.asarray(data)), jnp.asarray([0.6, 0.3, 0.1])
-
-
-def covariance(draws: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the draws (chain, draw, coordinate) in flat coordinates: weights as log ratios."""
-    x = np.asarray(draws["posterior"]["x"], float)
-    x = np.log(x[..., :2] / x[..., 2:]) if x.shape[-1] == 3 else x
-    return x, np.cov(x.reshape(-1, x.shape[-1]).T)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [SGGMC, GSGNHT, SGLD, SGHMC, SGNHT])
-@pytest.mark.parametrize("name", ["gaussian", "logistic", "dirichlet-multinomial"])
-def test_posterior_covariances(name: str, kind: Any) -> None:
-    """Self-tuned, every direction's variance is within 5 % of the exact sampler's, and three standard errors."""
-    target, start = model(name)
-    if name == "dirichlet-multinomial" and kind in (SGLD, SGHMC, SGNHT):
-        pytest.skip("these samplers have no projection, and a simplex has one")
-    reference = sample(
-        GeodesicNUTS(FullGradient(target)), start, seed=0, num_warmup=1000, num_draws=10_000, progress=False
-    )
-    _, truth = covariance(reference)
-    sampler = kind(Minibatch(target, BATCH, noise=EmpiricalFisher()))
-    settings: dict[str, Any] = {"num_chains": 16, "num_warmup": 2000, "num_draws": 10_000, "thin": 10}
-    x, _ = covariance(sample(sampler, start, seed=1, progress=False, **settings))
-    values, vectors = np.linalg.eigh(truth)
-    z = (x - x.mean((0, 1))) @ vectors / np.sqrt(values)
-    each = (z**2).mean(axis=1)
-    assert np.all(np.abs(each.mean(0) - 1) < 0.05 + 3 * each.std(0) / np.sqrt(len(each)))
 
 
 def test_a_metric_that_is_a_matrix_is_measured() -> None:

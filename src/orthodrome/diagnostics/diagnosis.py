@@ -2,7 +2,8 @@
 
 R-hat and ESS (Vehtari et al. 2021) of every coordinate and, on spheres and frames, of the invariants x x';
 divergences; the energy fraction E-BFMI (Betancourt 2016); the largest distance from the manifold; whether the chains
-moved at all, and how many of their moves were accepted (`movement`). Where chains disagree, `agreement` asks why.
+moved at all, and how many of their moves were accepted (`movement`); with stochastic gradients the temperature, on
+average and along the worst direction (`temperature`). Where chains disagree, `agreement` asks why.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from orthodrome.diagnostics.agreement import disagreement
 from orthodrome.diagnostics.given import check_draws
 from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
+from orthodrome.diagnostics.temperature import Temperature, temperature_of, temperature_problem
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Diagnosis:
     divergences: int
     bfmi: float
     distance: float
+    temperature: Temperature | None = None
 
     @property
     def ok(self) -> bool:
@@ -61,6 +64,7 @@ class Diagnosis:
         for name, row in self.variables.items():
             lines.append(f"{name:<{width}}" + "".join(f"{row.get(column, float('nan')):>16.4g}" for column in COLUMNS))
         lines.append(f"divergences {self.divergences}, E-BFMI {self.bfmi:.2f}, off the manifold by {self.distance:.1e}")
+        lines += [] if self.temperature is None else [str(self.temperature)]
         return "\n".join([*lines, self.verdict])
 
 
@@ -74,13 +78,15 @@ def diagnose(tree: xarray.DataTree) -> Diagnosis:
     bfmi = convergence.least(convergence.bfmi(np.asarray(stats["energy"]))) if "energy" in stats else float("nan")
     distance = float(stats["distance"].max()) if "distance" in stats else float("nan")
     chains, num_draws = next(iter(arrays.values())).shape[:2]
+    temperature = temperature_of(tree)
     problems = [
         *movement_problems(arrays, kinds),
         *acceptance_problems(stats, float(tree.attrs.get("target_acceptance", "nan"))),
         *(text for name, row in variables.items() for text in _variable_problems(name, arrays[name], row, chains)),
         *_run_problems(divergences, chains * num_draws, bfmi, distance, stats),
+        *_temperature_problems(temperature),
     ]
-    return Diagnosis(tuple(problems), variables, divergences, bfmi, distance)
+    return Diagnosis(tuple(problems), variables, divergences, bfmi, distance, temperature)
 
 
 def _variable(values: np.ndarray, kind: str) -> dict[str, float]:
@@ -108,6 +114,11 @@ def _variable_problems(name: str, values: np.ndarray, row: dict[str, float], cha
         fewest = min(row["ess_bulk"], row["ess_tail"])
         return [f"{name}: only {fewest:.0f} effective draws (wanted: {ESS_PER_CHAIN} per chain): draw longer."]
     return []
+
+
+def _temperature_problems(temperature: Temperature | None) -> list[str]:
+    text = temperature_problem(temperature)
+    return [] if text is None else [f"{text[0].upper()}{text[1:]}."]
 
 
 def _run_problems(divergences: int, total: int, bfmi: float, distance: float, stats: Any) -> list[str]:

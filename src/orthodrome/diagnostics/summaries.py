@@ -9,7 +9,8 @@
                 column's E x x', and the mean of the squared cosine to them (1: an axis, 1 / d: no axis)
     elsewhere   mean, standard deviation and quantiles of every number
 
-with the worst R-hat and the smallest ESS of the variable. The reference for directional means is Mardia & Jupp
+with the worst R-hat and the smallest ESS of the variable, and at the end, with stochastic gradients, the temperature
+of the run on average and along its worst direction. The reference for directional means is Mardia & Jupp
 (2000), chapters 9 and 13.
 """
 
@@ -23,6 +24,7 @@ import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.given import check_draws
+from orthodrome.diagnostics.temperature import Temperature, temperature_of
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
@@ -36,15 +38,17 @@ AXES = "Axes"
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """Summaries of the variables of a run, a dataset each; prints as a table."""
+    """Summaries of the variables of a run, a dataset each, and the temperature of a run with stochastic gradients."""
 
     variables: dict[str, xarray.Dataset]
+    temperature: Temperature | None = None
 
     def __getitem__(self, name: str) -> xarray.Dataset:
         return self.variables[name]
 
     def __repr__(self) -> str:
-        return "\n\n".join(_text(name, data) for name, data in self.variables.items())
+        heat = [] if self.temperature is None else [str(self.temperature)]
+        return "\n\n".join([*(_text(name, data) for name, data in self.variables.items()), *heat])
 
 
 def summary(tree: xarray.DataTree) -> Summary:
@@ -52,7 +56,8 @@ def summary(tree: xarray.DataTree) -> Summary:
     check_draws(tree)
     kinds = json.loads(tree.attrs.get("manifolds", "{}"))
     variables = tree["posterior"].data_vars
-    return Summary({str(name): _variable(kinds.get(name, "Euclidean"), values) for name, values in variables.items()})
+    found = {str(name): _variable(kinds.get(name, "Euclidean"), values) for name, values in variables.items()}
+    return Summary(found, temperature_of(tree))
 
 
 def summary_of(tree: xarray.DataTree, name: str) -> xarray.Dataset:

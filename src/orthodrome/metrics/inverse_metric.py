@@ -49,6 +49,10 @@ class PositionMetric(abc.ABC):
     def root_divergence(self, key: Array, x: Tree, estimate: Estimate) -> Tree:
         """Return the divergence of S' at x."""
 
+    def inverse_alone(self, x: Tree) -> Tree | None:
+        """Return G^-1 at x if the position alone determines it, otherwise None."""
+        return None
+
     def root(self, x: Tree, estimate: Estimate) -> Tree:
         """Return the root S of G^-1 at x."""
         return leaves.over(maps.root, self.inverse(x, estimate))
@@ -71,6 +75,9 @@ class InverseMetric(PositionMetric):
     def inverse(self, x: Tree, estimate: Estimate | None = None) -> Tree:
         value = self.function(x) if self.data is None else self.function(x, self.data)
         return leaves.spread(value, x)
+
+    def inverse_alone(self, x: Tree) -> Tree:
+        return self.inverse(x)
 
     def inverse_divergence(self, key: Array, x: Tree, estimate: Estimate | None = None) -> Tree:
         return self._divergence(key, x, lambda y: self.inverse(y), maps.apply)

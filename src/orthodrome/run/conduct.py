@@ -44,6 +44,10 @@ class Draws(Protocol):
         """Return all draws of a phase."""
         ...
 
+    def holds(self, name: str) -> bool:
+        """Whether there are draws of `group/variable`."""
+        ...
+
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """Write the last draws and the attributes of the run, which is over."""
         ...

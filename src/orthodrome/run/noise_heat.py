@@ -14,7 +14,6 @@ along w over the exact one.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,17 +23,12 @@ import numpy as np
 
 from orthodrome.core import trees
 from orthodrome.core.types import State, Tree
-from orthodrome.errors import OrthodromeWarning
 from orthodrome.linear import leaves, maps
 from orthodrome.random.keys import new_key
 from orthodrome.samplers.contract import Sampler
 
 LOOKS, BASIS, MOST = 2000, 64, 20_000
 """Pairs of gradients over all chains; directions of V that are looked at; and the largest number of parameters."""
-ENOUGH = 1000
-"""Runs with fewer draws over all chains are left alone."""
-LIMIT, SURE = 0.05, 2.0
-"""How far from 1 a temperature may be, and how many standard errors it must be beyond that."""
 
 
 class Extreme(NamedTuple):
@@ -42,22 +36,6 @@ class Extreme(NamedTuple):
 
     temperature: float
     error: float
-
-
-def warn_directions(sampler: Sampler, state: State, seed: int) -> None:
-    """Warn if the gradient's noise makes the temperature along any direction surely wrong."""
-    worst = worst_direction(sampler, state, seed)
-    if worst is None or abs(worst.temperature - 1) - SURE * worst.error < LIMIT:
-        return
-    kind = "too wide" if worst.temperature > 1 else "too narrow"
-    warnings.warn(
-        f"the gradient's noise makes the temperature {worst.temperature:.2f} along one direction (standard error "
-        f"{worst.error:.2f}), and the draws are {kind} there, whatever the mean temperature is; tell the sampler of "
-        "the whole noise (noise=EmpiricalFisher(), or FullForm() if its form is set), or use a shorter step_size, a "
-        "larger batch or a control variate",
-        OrthodromeWarning,
-        stacklevel=5,
-    )
 
 
 def worst_direction(sampler: Sampler, state: State, seed: int) -> Extreme | None:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
+import numpy as np
 from jax.sharding import Mesh
 
 import orthodrome.run.parallel as parallel
@@ -25,11 +25,10 @@ from orthodrome.errors import Diverged, OrthodromeWarning
 from orthodrome.run.conduct import Conductor, Draws
 from orthodrome.run.extras import add_groups, check_pointwise
 from orthodrome.run.interrupt import Interruption
-from orthodrome.run.noise_heat import ENOUGH, warn_directions
 from orthodrome.run.progress import Progress, new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
-from orthodrome.run.temperature import warn_temperature
+from orthodrome.run.temperature import temperatures
 from orthodrome.samplers.contract import Sampler
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
@@ -80,7 +79,8 @@ def sample(
     dims, coords: names for the axes of the parameters, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
-    check: warn (`NotConverged`) at the end of a run of 100 draws or more whose chains disagree, never moved or diverged
+    check: warn (`NotConverged`) at the end of a run of 100 draws or more that did not converge (no movement, R-hat,
+        ESS, divergences), and if the temperature of stochastic gradients is wrong, on average or along any direction
     """
     doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
@@ -180,18 +180,22 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
     if saved is not None and saved.number == 0:
         saved.commit(standing)  # a store that looks finished must never be without a commit
     if held.count:
-        held.finish(attributes(conductor, reason))
+        held.finish(attributes(conductor, reason) | heat(conductor, standing))
     if saved is not None:
         saved.commit(standing, "" if reason == "interrupted" else reason)
     if reason == "interrupted":
         tell_interrupted(conductor, standing)
         return held.tree()
-    tree, start = held.tree(), jax.tree.map(lambda leaf: leaf[0], conductor.setup.positions)
-    plan, drawing = conductor.plan, conductor.setup.tuned(standing.tuned)
-    right = warn_temperature(tree, drawing, start, plan.num_warmup, plan.thin)
-    if right and plan.num_chains * standing.done >= ENOUGH:
-        warn_directions(drawing, standing.state, plan.seed)
-    return tree
+    return held.tree()
+
+
+def heat(conductor: Conductor, standing: Standing) -> dict[str, float]:
+    """Return what the tree says about the temperature, of a sampler that has one."""
+    if standing.phase != "draws" or not conductor.draws.holds("sample_stats/temperature"):
+        return {}
+    plan, sampler = conductor.plan, conductor.setup.tuned(standing.tuned)
+    steps = plan.num_warmup + plan.thin * np.arange(1, standing.done + 1) - 1
+    return temperatures(sampler, conductor.setup.positions, standing.state, steps, plan.seed)
 
 
 def begin(conductor: Conductor) -> Standing:

@@ -1,46 +1,36 @@
-"""A warning at the end of a stochastic-gradient run whose temperature is not the expected one, with the remedy."""
+"""What a run with stochastic gradients says of its temperature: the scheme's own, and that of the worst direction.
+
+Both are attributes of the draws, written when the run ends; `diagnostics.temperature` compares them with the measured
+temperature, and objects with a remedy.
+"""
 
 from __future__ import annotations
-
-import warnings
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 
-from orthodrome.core.types import Tree
-from orthodrome.errors import OrthodromeWarning
+from orthodrome.core.types import State, Tree
+from orthodrome.run.noise_heat import worst_direction
 from orthodrome.samplers.contract import Sampler
-from orthodrome.tuning.stochastic_tuning import temperature_warning
 
-if TYPE_CHECKING:
-    import xarray
-
-SURE, PARTS = 3.0, 8
-"""So many standard errors, from so many parts of each chain, must lie between the mean and the limit: short runs are
-left alone."""
 LOOKS = 256
 """At so many transitions, at most, the scheme is asked for its own temperature."""
+ENOUGH = 1000
+"""The directions of runs with fewer draws over all chains are left alone."""
 
 
-def warn_temperature(tree: xarray.DataTree, sampler: Sampler, position: Tree, first_step: int, thin: int) -> bool:
-    """Warn if the mean temperature is out of proportion to the scheme's own; return whether it is known and right.
+def temperatures(sampler: Sampler, positions: Tree, state: State, steps: np.ndarray, seed: int) -> dict[str, float]:
+    """Return the attributes of a run from some positions of all chains to their last states.
 
-    first_step, thin: transitions before the first draw, and for every draw
+    steps: the number of each kept transition, counted from the start of the run
     """
-    if "sample_stats" not in tree or "temperature" not in tree["sample_stats"]:
-        return False
-    values = np.asarray(tree["sample_stats"]["temperature"], float)
-    if values.shape[1] < PARTS:
-        return False
-    expected = mean_expected(sampler, position, first_step + thin * np.arange(1, values.shape[1] + 1) - 1)
-    parts = np.concatenate([part.mean(axis=1) for part in np.array_split(values, PARTS, axis=1)])
-    mean, error = float(np.mean(parts)), SURE * np.std(parts) / np.sqrt(len(parts))
-    nearest = mean - error if mean > expected else mean + error
-    text = temperature_warning(mean, expected) if temperature_warning(nearest, expected) is not None else None
-    if text is not None:
-        warnings.warn(text, OrthodromeWarning, stacklevel=5)
-    return text is None
+    start = jax.tree.map(lambda leaf: leaf[0], positions)
+    found = {"temperature_expected": mean_expected(sampler, start, steps)}
+    enough = len(jax.tree.leaves(positions)[0]) * steps.size >= ENOUGH
+    worst = worst_direction(sampler, state, seed) if sampler.compiled and enough else None
+    if worst is None:
+        return found
+    return found | {"temperature_worst": worst.temperature, "temperature_worst_error": worst.error}
 
 
 def mean_expected(sampler: Sampler, position: Tree, done: np.ndarray) -> float:

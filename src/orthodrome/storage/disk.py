@@ -149,6 +149,10 @@ class DiskDraws:
             self.sums[name][block:] = [blocks.stated_checksum(content)]
             self.writer.write(blocks.block_path(self.path / name, block, values.ndim), content.data)
 
+    def holds(self, name: str) -> bool:
+        """Return whether there are draws of `group/variable`."""
+        return name in self.layout
+
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """Write the last blocks, padded, and the exact lengths, so that any Zarr reader sees the draws and no padding.
 

@@ -38,6 +38,10 @@ class MemoryDraws:
         """Return all draws of a phase by their names `group/variable`."""
         return {name: values[:, : self.count[phase]] for name, values in self.held.get(phase, {}).items()}
 
+    def holds(self, name: str) -> bool:
+        """Return whether there are draws of `group/variable`."""
+        return any(name in arrays for arrays in self.held.values())
+
     def finish(self, attrs: Mapping[str, Any]) -> None:
         """Keep the attributes of the run."""
         self.attrs = attrs

@@ -9,8 +9,9 @@ N I_1 with gamma = (n + N) / n. Near a posterior that is normal with precision I
 
 so large steps are sound where the posterior is nearly normal, and for small steps it is Langevin dynamics with D =
 B^-1 / 2, whatever the posterior (Ma, Chen & Fox 2015, section 3.1: the minibatch's noise is part of the noise that
-is wanted). Needs an estimator that knows V: `Minibatch(..., noise=EmpiricalFisher(...))`; its form (scalar,
-diagonal, full) is that of P.
+is wanted). With another precision A than I (the spread of the scores is the information only if the model is right) the
+variance is wrong by the share P (A - I) / (2 - P A), which the learnt step keeps small. Needs an estimator that knows
+V: `Minibatch(..., noise=EmpiricalFisher(...))`; its form (scalar, diagonal, full) is that of P.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.flat import FlatSampler
 
-LONG = 0.5
-"""The fraction of the way to the mode that one learnt step may go."""
+LONG, WRONG = 0.5, 0.03
+"""The fraction of the way to the mode that one learnt step may go, and the share by which the variance may be wrong
+where the information is not the curvature."""
 
 
 @pytree
@@ -75,11 +77,26 @@ class SGFS(FlatSampler):
         return True
 
     def tuned(self, measured: Measured) -> SGFS:
-        """Return the sampler with a step at which P L is at most LONG.
+        """Return the sampler with a step at which P L is at most LONG, and P |L - I| at most WRONG (2 - P L).
 
-        For a normal posterior any step is right; for others the curvature changes along a long step.
+        For a normal posterior whose precision is I any step is right; for others the curvature changes along a long
+        step. With T = V + I, all in units of B, P = 2 / (T + 4 / h), and the second bound is 4 / h >= |L - I| / WRONG +
+        L - T.
         """
-        return replace(self, step_size=2 * LONG / jnp.maximum(measured.curvature, 1e-3))
+        curvature = jnp.maximum(measured.curvature, 1e-3)
+        step = 2 * LONG / curvature
+        information = self._measured_information(measured)
+        if information is not None:
+            wrong = jnp.abs(curvature - information) / WRONG + curvature - measured.noise - information
+            step = jnp.minimum(step, 4 / jnp.maximum(wrong, 1e-6))
+        return replace(self, step_size=step)
+
+    def _measured_information(self, measured: Measured) -> Array | None:
+        """Return I in units of B; None if both are set by hand."""
+        if self.information is None:
+            share = information_share(self.gradient)
+            return share * measured.noise if self.injected is not None else jnp.asarray(share / (1 + share))
+        return jnp.maximum(1 - measured.noise, 0) if self.injected is None else None
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """Return the state at a position."""

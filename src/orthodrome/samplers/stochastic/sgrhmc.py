@@ -50,6 +50,10 @@ class SGRHMC(MetricSampler):
     refresh_every: int | None = static(default=None)
     compiled: bool = static(default=True)
 
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h / 2, whatever the metric."""
+        return leaves.scaled(leaves.spread(self.step_size, position), 0.5)
+
     def tuned(self, measured: Measured) -> SGRHMC:
         """Return the sampler with one step.
 

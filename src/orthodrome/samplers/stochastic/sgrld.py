@@ -17,6 +17,7 @@ from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import leaves
 from orthodrome.metrics.inverse_metric import PositionMetric
 from orthodrome.samplers.learnt import Measured
 from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
@@ -35,6 +36,13 @@ class SGRLD(MetricSampler):
     metric: PositionMetric
     step_size: Setting = None
     compiled: bool = static(default=True)
+
+    def noise_heat(self, position: Tree) -> Tree | None:
+        """h G^-1 / 2, where the position alone determines a diagonal G."""
+        inverse = self.metric.inverse_alone(position)
+        if inverse is None or leaves.any_map(inverse):
+            return None
+        return jax.tree.map(lambda h, d: h * d / 2, leaves.spread(self.step_size, position), inverse)
 
     def tuned(self, measured: Measured) -> SGRLD:
         """Return the sampler with one step."""
