@@ -1,7 +1,4 @@
-"""Topic assignments: the conditional against the dense one, staying in the exact law, threads, sums, and odd corpora.
-
-Both kernels are tested: the number of topics chooses, and `DENSE_UP_TO` is set for the few topics of the tests.
-"""
+"""Topic assignments: the conditional against the dense one, staying in the exact law, threads, sums, odd corpora."""
 
 from __future__ import annotations
 
@@ -12,16 +9,9 @@ import scipy.sparse
 from scipy import stats
 
 from orthodrome.errors import BadInput
-from orthodrome.kernels import assignments as kernel
 from orthodrome.kernels.assignments import Tokens, assign_topics, tokens
 
 LEAST = 1e-3
-
-
-@pytest.fixture(params=["dense", "sparse"])
-def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(kernel, "DENSE_UP_TO", 10_000 if request.param == "dense" else 0)
-    return request.param
 
 
 def topics_and_prior(num_words: int, num_topics: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -40,29 +30,31 @@ def fits(found: np.ndarray, probabilities: np.ndarray) -> float:
     return float(stats.chisquare(observed[keep], wanted[keep] * observed[keep].sum() / wanted[keep].sum()).pvalue)
 
 
-@pytest.mark.parametrize("num_topics", [3, 16, 37, 112])
-def test_a_draw_has_the_dense_conditional(either: str, num_topics: int) -> None:
-    """The last of six tokens, in 60,000 copies of a document whose other tokens are set back by construction.
+@pytest.mark.parametrize(("num_topics", "others"), [(3, 5), (16, 5), (37, 5), (112, 40)])
+def test_a_draw_has_the_dense_conditional(num_topics: int, others: int) -> None:
+    """The last token, in many copies of a document whose other tokens are set back by construction.
 
-    The copies hold five tokens of words that only one topic each can explain, so only the last token moves.
+    The copies hold tokens of words that only one topic each can explain, so only the last token moves. With forty of
+    them the document's topics fill more than one row of sixteen.
     """
-    copies, fixed = 60_000, np.arange(5) % num_topics
-    topics, prior = topics_and_prior(6, num_topics)
-    topics[:5] = 1e-30
-    topics[np.arange(5), fixed] = 1.0
-    documents = Tokens(np.tile(np.arange(6, dtype=np.int32), copies), 6 * np.arange(copies + 1))
+    size, fixed = others + 1, np.arange(others) % num_topics
+    copies = 360_000 // size
+    topics, prior = topics_and_prior(size, num_topics)
+    topics[:others] = 1e-30
+    topics[np.arange(others), fixed] = 1.0
+    documents = Tokens(np.tile(np.arange(size, dtype=np.int32), copies), size * np.arange(copies + 1))
     begun = np.tile(np.append(fixed, num_topics - 1).astype(np.int32), copies)
     found = assign_topics(3, documents, topics, prior, assignments=begun)
-    others = found.assignments.reshape(copies, 6)[:, :5]
-    assert np.array_equal(others, np.broadcast_to(fixed, others.shape))
-    observed = np.bincount(found.assignments[5::6], minlength=num_topics)
-    weights = (prior + np.bincount(fixed, minlength=num_topics)) * topics[5]
+    left = found.assignments.reshape(copies, size)[:, :others]
+    assert np.array_equal(left, np.broadcast_to(fixed, left.shape))
+    observed = np.bincount(found.assignments[others::size], minlength=num_topics)
+    weights = (prior + np.bincount(fixed, minlength=num_topics)) * topics[others]
     assert fits(observed, weights.astype(np.float64)) > LEAST
-    uncounted = (prior + np.bincount(np.append(fixed, num_topics - 1), minlength=num_topics)) * topics[5]
+    uncounted = (prior + np.bincount(np.append(fixed, num_topics - 1), minlength=num_topics)) * topics[others]
     assert fits(observed, uncounted.astype(np.float64)) < LEAST  # the control: the token counts itself
 
 
-def test_sweeps_stay_in_the_exact_law(either: str) -> None:
+def test_sweeps_stay_in_the_exact_law() -> None:
     """Four tokens, three topics: from exact draws of z, two sweeps, all 81 outcomes; and a control from elsewhere."""
     num_topics, words, copies = 3, np.array([0, 1, 1, 2], np.int32), 80_000
     topics, prior = topics_and_prior(3, num_topics, seed=4)
@@ -98,7 +90,7 @@ def corpus(seed: int = 0) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix(found.tocsr().ceil() * 2).astype(np.int64)
 
 
-def test_neither_threads_nor_companions_matter(either: str) -> None:
+def test_neither_threads_nor_companions_matter() -> None:
     documents, (topics, prior) = tokens(corpus()), topics_and_prior(50, 20)
     before, found = numba.get_num_threads(), []
     for threads in (1, before):
@@ -112,7 +104,7 @@ def test_neither_threads_nor_companions_matter(either: str) -> None:
     assert np.array_equal(alone.assignments, found[0].assignments[documents.starts[150] :])
 
 
-def test_counts_add_up(either: str) -> None:
+def test_counts_add_up() -> None:
     matrix = corpus(2)
     documents, (topics, prior) = tokens(matrix), topics_and_prior(50, 20)
     found = assign_topics(1, documents, topics, prior, sweeps=5, burn=2, mixes=True)
@@ -128,7 +120,7 @@ def test_counts_add_up(either: str) -> None:
     assert np.array_equal(again, last.counts)
 
 
-def test_odd_corpora(either: str) -> None:
+def test_odd_corpora() -> None:
     topics, prior = topics_and_prior(50, 1)
     found = assign_topics(1, tokens(corpus()), topics, prior)
     assert not found.assignments.any()
@@ -136,7 +128,7 @@ def test_odd_corpora(either: str) -> None:
     assert nothing.counts.shape == (0, 1) and nothing.mixes is not None and nothing.mixes.shape == (3, 1)
 
 
-def test_words_without_probability(either: str) -> None:
+def test_words_without_probability() -> None:
     """A word that no topic explains takes topics by the document's proportions; nothing is drawn outside the topics."""
     topics, prior = np.zeros((4, 18), np.float32), np.full(18, 0.1, np.float32)
     documents = Tokens(np.tile(np.arange(4, dtype=np.int32), 500), 4 * np.arange(501))

@@ -1,7 +1,6 @@
 """Topic assignments given the topics: exact Gibbs sweeps over documents, the same on any number of threads.
 
-Two kernels draw from the same conditional law: `dense_sweeps` looks at all topics with vector instructions and is
-faster for up to some hundreds of them, `sparse_sweeps` looks at the document's topics and an alias table for the rest.
+The sweeps themselves are in `kernels.sweeps`; here are the documents, the check of what comes in, and the layout.
 """
 
 from __future__ import annotations
@@ -14,13 +13,16 @@ import numpy as np
 from orthodrome.errors import BadInput
 from orthodrome.kernels.lanes import LANES
 
-DENSE_UP_TO = 256
-"""The number of topics up to which all of them are examined for each token; a part of the definition of the draws."""
-
 LEAST_PROBABILITY = 1e-30
 """The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""
 
-_TOKENS_IN_BLOCK = 4_000
+_BLOCKS_PER_THREAD, _LEAST_BLOCK, _LARGEST_BLOCK = 8, 4_000, 256_000
+"""Blocks of tokens: enough of them for all threads, and as large as that allows, since a block reads a word's row once.
+They make no difference to the draws."""
+
+
+_MANY = 20
+"""Tokens per word of the vocabulary from which on all words count as occurring."""
 
 
 class Tokens(NamedTuple):
@@ -34,7 +36,7 @@ class Assigned(NamedTuple):
     """The result of the sweeps.
 
     assignments: the topic of every token after the last sweep
-    words: the distinct words of the documents, ascending
+    words: the distinct words of the documents, ascending; of many documents all words
     counts: how often each of them (rows) had each topic (columns), summed over the kept sweeps
     mixes: the documents' mean topic counts over the kept sweeps, or None
     kept: the number of kept sweeps
@@ -81,6 +83,8 @@ def assign_topics(
     names : numbers that name the documents, so that a document draws the same in any batch; default their positions.
     mixes : whether to return the documents' mean topic counts.
     """
+    from orthodrome.kernels.sweeps import assign
+
     _check(documents, topics, prior, assignments, sweeps, burn)
     size, (words, starts) = documents.starts.shape[0] - 1, documents
     z = np.full(words.shape[0], -1, np.int32) if assignments is None else assignments
@@ -88,46 +92,36 @@ def assign_topics(
     names = np.arange(size) if names is None else names
     counts = np.zeros((numba.get_num_threads(), used.shape[0], topics.shape[1]), np.int32)
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
-    run = _run_dense if topics.shape[1] <= DENSE_UP_TO else _run_sparse
-    run(seed, step, starts, names, local, z, topics[used], prior, sweeps, burn, counts, mixed)
+    rows, prior_rows = _padded(topics, used, prior)
+    assign(seed, step, _blocks(starts), starts, names, local, z, rows, prior_rows, sweeps, burn, counts, mixed)
     kept = sweeps - burn
     return Assigned(z, used, counts.sum(axis=0, dtype=np.int32), mixed / np.float32(kept) if mixes else None, kept)
 
 
-def _run_dense(seed, step, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes) -> None:  # type: ignore[no-untyped-def]
-    """Pad the topics to rows of sixteen and sweep; documents of similar length are processed side by side."""
-    from orthodrome.kernels.dense_sweeps import assign_dense
-
-    size, count = topics.shape
-    rows = -(-count // LANES)
-    padded, weights = np.zeros((size, rows * LANES), np.float32), np.zeros(rows * LANES, np.float32)
-    np.maximum(topics, LEAST_PROBABILITY, out=padded[:, :count])
+def _padded(topics: np.ndarray, used: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the used words' probabilities and the prior as rows of sixteen, with at least one zero behind the last."""
+    count = topics.shape[1]
+    wide = LANES * (count // LANES + 1)
+    padded, weights = np.zeros((used.shape[0], wide), np.float32), np.zeros(wide, np.float32)
+    np.maximum(topics[used], LEAST_PROBABILITY, out=padded[:, :count])
     weights[:count] = prior
-    bounds, lengths = _blocks(starts), np.diff(starts)
-    order = np.lexsort((lengths, np.repeat(np.arange(bounds.shape[0] - 1), np.diff(bounds))))
-    flat = padded.reshape(size * rows, LANES)
-    assign_dense(seed, step, bounds, order, starts, names, words, z, flat, weights, sweeps, burn, counts, mixes)
-
-
-def _run_sparse(seed, step, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes) -> None:  # type: ignore[no-untyped-def]
-    """Build the alias tables of the words that occur, and sweep."""
-    from orthodrome.kernels.alias import build_all
-    from orthodrome.kernels.sparse_sweeps import assign_sparse
-
-    raised = np.maximum(topics, np.float32(LEAST_PROBABILITY))
-    tables, masses = build_all(raised, np.asarray(prior, np.float32))
-    bounds = _blocks(starts)
-    assign_sparse(seed, step, bounds, starts, names, words, z, raised, tables, masses, sweeps, burn, counts, mixes)
+    return padded.reshape(-1, LANES), weights.reshape(-1, LANES)
 
 
 def _blocks(starts: np.ndarray) -> np.ndarray:
     """Return where blocks of documents with about equally many tokens begin."""
-    cuts = np.arange(0, starts[-1], _TOKENS_IN_BLOCK)
+    size = starts[-1] // (_BLOCKS_PER_THREAD * numba.get_num_threads())
+    cuts = np.arange(0, starts[-1], min(max(size, _LEAST_BLOCK), _LARGEST_BLOCK))
     return np.unique(np.concatenate([[0], np.searchsorted(starts[:-1], cuts), [starts.shape[0] - 1]]))
 
 
 def _at_hand(words: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct words, ascending, and the position of every token's word among them."""
+    """Return the distinct words, ascending, and the position of every token's word among them.
+
+    Of many tokens all words are returned: most of them occur, and looking would take as long as a part of the sweep.
+    """
+    if words.shape[0] >= _MANY * size:
+        return np.arange(size), words
     seen = np.zeros(size, bool)
     seen[words] = True
     return np.flatnonzero(seen), (np.cumsum(seen, dtype=np.int32) - 1)[words]

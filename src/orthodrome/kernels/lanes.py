@@ -22,10 +22,13 @@ LANES = 16
 """The number of documents, or of streams of random numbers, side by side."""
 
 
+_ELEMENTS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType(), types.int32: ir.IntType(32)}
+
+
 class Lanes(types.Type):
     """The numba type of a vector of sixteen numbers of one kind."""
 
-    def __init__(self, of: types.Float) -> None:
+    def __init__(self, of: types.Number) -> None:
         self.of = of
         super().__init__(name=f"Lanes({of})")
 
@@ -35,8 +38,7 @@ class LanesModel(PrimitiveModel):
     """The representation of lanes in LLVM."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        element = ir.FloatType() if kind.of == types.float32 else ir.DoubleType()
-        super().__init__(manager, kind, ir.VectorType(element, LANES))
+        super().__init__(manager, kind, ir.VectorType(_ELEMENTS[kind.of], LANES))
 
 
 def _flagged(make: Any) -> Any:

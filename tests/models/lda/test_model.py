@@ -47,7 +47,7 @@ def fitted() -> LDA:
 
 
 def test_planted_topics_are_found(fitted: LDA) -> None:
-    assert matched_cosines(PLANTED, fitted.components_).min() > 0.97
+    assert matched_cosines(PLANTED, fitted.components_).min() > 0.95
     np.testing.assert_allclose(fitted.components_.sum(axis=1), 1.0)
     place = match_topics(PLANTED, fitted.components_)
     assert fitted.doc_topic_prior_[place[0]] < fitted.doc_topic_prior_[place[1:]].min()

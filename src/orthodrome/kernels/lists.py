@@ -1,0 +1,125 @@
+"""Short lists of numbered counts, sixteen entries to a row, searched and changed with vector instructions.
+
+A list is some rows of two arrays: `held` (int32), the number of what is counted, and `numbers` (float32), how many of
+it there are. An entry whose count is zero is free. Nothing stands in a list twice, and free entries that were never
+used hold a number that nothing has. Counts change as whole rows: a processor that reads a vector soon after one of its
+numbers was written alone has to wait for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from orthodrome.kernels.lanes import LANES, Lanes
+
+_INT = ir.VectorType(ir.IntType(32), LANES)
+_BIT = ir.VectorType(ir.IntType(1), LANES)
+
+
+class _Addresses(ir.instructions.GEPInstr):  # type: ignore[misc]
+    """The addresses of sixteen elements of an array, which llvmlite's own instruction does not offer."""
+
+    def __init__(self, block: Any, base: Any, places: Any, name: str) -> None:
+        kind = ir.VectorType(base.type, LANES)
+        ir.Instruction.__init__(self, block, kind, "getelementptr", [base, places], name=name)
+        self.pointer, self.indices, self.inbounds = base, [places], False
+        self.source_etype = ir.FloatType()
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    vector = ir.VectorType(value.type, LANES)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), ir.Constant(_INT, [0] * LANES))
+
+
+def _first(builder: Any, flags: Any) -> Any:
+    """Return the first lane whose flag is set, or LANES."""
+    wide = ir.IntType(32)
+    bits = builder.zext(builder.bitcast(flags, ir.IntType(LANES)), wide)
+    found = builder.cttz(builder.or_(bits, wide(1 << LANES)), ir.IntType(1)(1))
+    return builder.zext(found, ir.IntType(64))
+
+
+def _one_where(builder: Any, flags: Any, vector: Any) -> Any:
+    return builder.select(flags, ir.Constant(vector, [1.0] * LANES), ir.Constant(vector, [0.0] * LANES))
+
+
+@intrinsic
+def gathered(typing_context, array, offset, places):  # type: ignore[no-untyped-def]
+    """Return array[offset + place] for the sixteen places; `array` is C-contiguous float32."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        base = builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.intp)])
+        where = _Addresses(builder.block, base, args[2], name="")
+        builder._insert(where)
+        vector = context.get_value_type(sig.return_type)
+        kind = ir.FunctionType(vector, [where.type, ir.IntType(32), _BIT, vector])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.gather.v{LANES}f32.v{LANES}p0")
+        every = ir.Constant(_BIT, [1] * LANES)
+        return builder.call(function, [where, ir.IntType(32)(4), every, ir.Constant(vector, ir.Undefined)])
+
+    return Lanes(types.float32)(array, offset, places), generate
+
+
+@intrinsic
+def less_one(typing_context, numbers, held, item):  # type: ignore[no-untyped-def]
+    """Return the counts with one less of the item, if it is there."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        wanted = _splat(builder, context.cast(builder, args[2], sig.args[2], types.int32))
+        same = builder.icmp_signed("==", args[1], wanted)
+        return builder.fsub(args[0], _one_where(builder, same, args[0].type))
+
+    return numbers(numbers, held, item), generate
+
+
+@intrinsic
+def one_more(typing_context, numbers, lane):  # type: ignore[no-untyped-def]
+    """Return the counts with one more in a lane."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        wanted = _splat(builder, context.cast(builder, args[1], sig.args[1], types.int32))
+        same = builder.icmp_signed("==", ir.Constant(_INT, list(range(LANES))), wanted)
+        return builder.fadd(args[0], _one_where(builder, same, args[0].type))
+
+    return numbers(numbers, lane), generate
+
+
+@intrinsic
+def first_above(typing_context, sums, weights, limit):  # type: ignore[no-untyped-def]
+    """Return the first lane with a positive weight whose running sum is above the limit, or LANES."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        limits = _splat(builder, context.cast(builder, args[2], sig.args[2], types.float32))
+        above = builder.fcmp_ordered(">", args[0], limits)
+        some = builder.fcmp_ordered(">", args[1], ir.Constant(args[1].type, [0.0] * LANES))
+        return _first(builder, builder.and_(above, some))
+
+    return types.int64(sums, weights, limit), generate
+
+
+@intrinsic
+def place_of(typing_context, held, item):  # type: ignore[no-untyped-def]
+    """Return the lane that holds an item, or LANES."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        wanted = _splat(builder, context.cast(builder, args[1], sig.args[1], types.int32))
+        return _first(builder, builder.icmp_signed("==", args[0], wanted))
+
+    return types.int64(held, item), generate
+
+
+@intrinsic
+def free_place(typing_context, numbers):  # type: ignore[no-untyped-def]
+    """Return the first lane whose count is zero, or LANES."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        zero = ir.Constant(args[0].type, [0.0] * LANES)
+        return _first(builder, builder.fcmp_ordered("==", args[0], zero))
+
+    return types.int64(numbers), generate
