@@ -129,7 +129,7 @@ def sampler_classes() -> dict[str, str]:
     found = {}
     for name, node in classes():
         steps = any(isinstance(part, ast.FunctionDef) and part.name == "step" for part in node.body)
-        if steps and name.split(".")[0] in rooms and name != "samplers.contract":
+        if steps and name.split(".")[0] in rooms and not name.startswith("samplers.contract"):
             found[node.name] = name
     return found
 
