@@ -52,7 +52,8 @@ def test_everything_is_written(registered: types.ModuleType, tmp_path: Path) -> 
     assert set(result["claims"][0]) == {"id", "text", "paper", "measured", "holds"}
     assert result["claims"][0]["measured"] == {"mean": 0.5, "bad": None, "list": [0, 1]}
     assert "large" in result["claims"][0]["text"]
-    assert {p.name for p in (tmp_path / "toy").iterdir()} == {"result.json", "figure.png", "figure.svg", "numbers.csv"}
+    written = {"result.json", "figure.png", "figure.svg", "numbers.csv", "_orthodrome"}
+    assert {p.name for p in (tmp_path / "toy").iterdir()} == written
     assert list(csv.DictReader((tmp_path / "toy" / "numbers.csv").open()))[1] == {"a": "3", "b": "4.5"}
 
 
@@ -61,6 +62,20 @@ def test_unknown_name_and_scale(registered: types.ModuleType, tmp_path: Path) ->
         contract.reproduce("nosuch", scale="quick", seed=0, out=tmp_path)
     with pytest.raises(BadInput, match="quick or paper"):
         contract.reproduce("toy", scale="tiny", seed=0, out=tmp_path)
+
+
+def test_the_users_folder_is_left_alone(registered: types.ModuleType, tmp_path: Path) -> None:
+    """An experiment is run again in its own folder, and refused in any other that is not empty."""
+    for _ in range(2):
+        contract.reproduce("toy", scale="quick", seed=0, out=tmp_path)
+    (tmp_path / "mine" / "toy").mkdir(parents=True)
+    (tmp_path / "mine" / "toy" / "result.json").write_text("mine")
+    with pytest.raises(BadInput, match=r"holds result\.json.*--out"):
+        contract.reproduce("toy", scale="quick", seed=0, out=tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine" / "toy").iterdir()] == ["result.json"]
+    with pytest.raises(BadInput, match="the seed is -1"):
+        contract.reproduce("toy", scale="quick", seed=-1, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_data_is_asked_for_and_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -128,6 +128,25 @@ def test_figures_draw_words_literally(fitted: Path) -> None:
     assert {path.name for path in (fitted / "figures").iterdir()} >= {"topics.png", "topics.svg", "map.png"}
 
 
+@pytest.mark.slow
+def test_words_of_lda_are_harmless_where_they_are_shown(
+    source: Path, named: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same words in the probabilities of LDA: figures, terminal, spreadsheet and tables."""
+    line = arguments(source, tmp_path / "out", "--model", "lda")
+    assert cli.main(line) == 0
+    assert cli.main(["topics", "show", str(tmp_path / "out"), "--word", "$\\frac1$"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out and "\\x1b[31mred" in out and "[/bold]" in out and "probability of" in out
+    text = (tmp_path / "out" / "topics.csv").read_text("utf-8")
+    assert "'=1+1" in text and not any(row.split(",")[2].startswith(("=", "-", "@")) for row in text.splitlines()[1:])
+    figures = {path.name for path in (tmp_path / "out" / "figures").iterdir()}
+    assert figures == {f"{name}.{kind}" for name in ("topics", "map", "trace") for kind in ("png", "svg")}
+    assert "\x1b" not in (tmp_path / "out" / "figures" / "topics.svg").read_text("utf-8")
+    lines = (tmp_path / "out" / "doc-topics.txt").read_text("utf-8").split("\n")
+    assert all(len(line.split("\t")) == 4 for line in lines[:-1])
+
+
 def refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     assert cli.main(command) != 0
@@ -229,10 +248,12 @@ def test_the_demonstration_leaves_a_file_among_its_own_alone(
     monkeypatch.setattr(topics, "write_figures", lambda *_: [])
     for _ in range(2):  # a demonstration of before is made again
         assert cli.main(["demo", "--out", str(tmp_path)]) == 0
-    (tmp_path / "topics" / "thesis.txt").write_text("mine")
-    assert "thesis.txt" in refused(["demo", "--out", str(tmp_path)], capsys)
-    assert (tmp_path / "topics" / "thesis.txt").read_text() == "mine"
-    assert (tmp_path / "topics" / "topic-keys.txt").exists()
+    for place in (".", "state", "state/draws.zarr", "state/draws.zarr/posterior/topics/c"):
+        thesis = tmp_path / "topics" / place / "thesis.txt"
+        thesis.write_text("mine")
+        assert "thesis.txt" in refused(["demo", "--out", str(tmp_path)], capsys)
+        assert thesis.read_text() == "mine" and (tmp_path / "topics" / "topic-keys.txt").exists()
+        thesis.unlink()
 
 
 def test_an_earlier_fit_is_refused_with_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -192,53 +190,11 @@ def test_early_stop_and_checkpoint(tmp_path: Path) -> None:
     assert same(draws(sampler, checkpoint=tmp_path, num_draws=5000), draws(sampler, num_draws=5000))
 
 
-def child(*arguments: Any, limit: str = "", cache: Path | None = None) -> subprocess.Popen[str]:
+def child(*arguments: Any, limit: str) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])}
-    if cache is not None:  # only to spare the time of compiling the same program in every child
-        environment |= {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     command = [sys.executable, str(TESTS / "support" / "run_cases.py"), *map(str, arguments)]
-    if limit:
-        command = ["bash", "-c", f'{limit}; exec "$@"', "-", *command]
+    command = ["bash", "-c", f'{limit}; exec "$@"', "-", *command]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def killed_and_resumed(folder: Path, kills: int, num_draws: int, num_warmup: int) -> int:
-    """Kill the child `kills` times at random moments of its run, then let it finish; how many hit a running one?
-
-    On a busy machine a child may be done before its killer is awake again; that is no failure.
-    """
-    dice, hits = random.Random(1), 0
-    for _ in range(kills):
-        process = child(folder, num_draws, 0.01, num_warmup, cache=folder.parent / f"{folder.name}-cache")
-        before = commit_number(folder)
-        while commit_number(folder) == before and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(dice.uniform(0, 0.2))
-        hits += process.poll() is None
-        process.kill()
-        process.communicate()
-    last = child(folder, num_draws, 1.0, num_warmup, cache=folder.parent / f"{folder.name}-cache")
-    out, errors = last.communicate()
-    assert "finished" in out, errors
-    return hits
-
-
-def commit_number(folder: Path) -> int:
-    path = folder / "commit.json"
-    return json.loads(path.read_text())["number"] if path.exists() else 0
-
-
-def test_kill_9_three_times(tmp_path: Path) -> None:
-    assert killed_and_resumed(tmp_path, 3, 200_000, 30_000) >= 1
-    settings = {"num_draws": 200_000, "num_warmup": 30_000}
-    assert same(draws(checkpoint=tmp_path, **settings), draws(**settings))
-
-
-@pytest.mark.slow
-def test_kill_9_twenty_times(tmp_path: Path) -> None:
-    assert killed_and_resumed(tmp_path, 20, 2_000_000, 500_000) >= 5
-    settings = {"num_draws": 2_000_000, "num_warmup": 500_000}
-    assert same(draws(checkpoint=tmp_path, **settings), draws(**settings))
 
 
 def test_a_file_size_limit_is_survived(tmp_path: Path) -> None:

@@ -196,7 +196,27 @@ def calls() -> list[Call]:
             od.NetworkEigenmodel, PAIRS, rank=1, link="probit", method="hmc", num_steps=2, tempering=None, **short
         ),
         of_model(
-            od.SAM, WORDS, n_components=2, method="sggmc", num_draws=2, num_warmup=2, batch_size=4, random_state=0
+            od.SAM,
+            WORDS,
+            rows="counts",
+            n_components=2,
+            method="sggmc",
+            num_draws=2,
+            num_warmup=2,
+            batch_size=4,
+            random_state=0,
+        ),
+        of_model(
+            *(od.LDA, WORDS),
+            n_components=2,
+            method="scir",
+            doc_topic_prior=0.5,
+            topic_word_prior=0.1,
+            step_size=0.5,
+            num_draws=2,
+            num_warmup=2,
+            batch_size=4,
+            random_state=0,
         ),
         Call("diagnose", {"tree": drawn}, diagnose),
         Call("summary", {"tree": drawn}, summary),

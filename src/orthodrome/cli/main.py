@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from orthodrome.cli import topics as cli_topics
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
 from orthodrome.core.display import shown
 from orthodrome.core.streams import Forgiving, give_up, open_closed_streams
-from orthodrome.errors import OrthodromeError
+from orthodrome.errors import OrthodromeError, OrthodromeWarning
 
 app = typer.Typer(
     name="orthodrome",
@@ -56,9 +57,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     open_closed_streams()
     words = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in words
+    with warnings.catch_warnings():
+        warnings.showwarning = tell_warning
+        return run([word for word in words if word != "--debug"], "--debug" in words)
+
+
+def run(words: list[str], debug: bool) -> int:
+    """Run a command; returns the exit code."""
     try:
-        code = app([word for word in words if word != "--debug"], standalone_mode=False)
+        code = app(words, standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return fail("stopped", 130)
@@ -80,6 +87,12 @@ def fail(message: str, code: int = 1) -> int:
     if line:
         print(f"orthodrome: {line}", file=Forgiving(sys.stderr), flush=True)
     return code
+
+
+def tell_warning(message: Any, category: type[Warning], *place: Any) -> None:
+    """Print a warning of ours in one line; those of other packages are for developers."""
+    if issubclass(category, OrthodromeWarning):
+        fail(f"warning: {message}")
 
 
 def explain(error: Exception) -> str:
@@ -118,9 +131,6 @@ def demo(
     job: Annotated[DemoJob, typer.Option(help="topics: SAM; instruments: four manifolds at once.")] = DemoJob.TOPICS,
 ) -> None:
     """Show a demonstration: spherical topics of Python's own documentation, in at most two minutes."""
-    from orthodrome.experiments.support.contract import prepare_folder
-
-    prepare_folder(out)
     if job is DemoJob.TOPICS:
         let_threads_sleep()
         from orthodrome.jobs.topics.demo import demo as demonstrate
@@ -133,9 +143,12 @@ def demo(
 def two_instruments(out: Path, seed: int) -> None:
     """Sample a posterior on a product of four manifolds, then reproduce Fig. 4 of Byrne & Girolami."""
     use_all_cores()
+    from orthodrome.experiments.support.contract import check_seed, own_folder
     from orthodrome.jobs.two_instruments import show
 
-    show(out, seed, console())
+    check_seed(seed)
+    with own_folder(out / "instruments") as folder:
+        show(folder, seed, console())
     reproduce_one("gmc-bvmf", "quick", seed, out, None, most=6)
 
 

@@ -45,8 +45,8 @@ class SVRG(RowGradient):
 
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
-        if not self.period >= 1:
-            return f"period is {self.period}; it must be at least 1"
+        if not (self.period >= 1 and self.period % 1 == 0):
+            return f"period is {self.period}; it must be a whole number of at least 1"
         return super().problem()
 
     def init(self, x: Tree) -> SVRGMemory:

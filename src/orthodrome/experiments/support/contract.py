@@ -10,11 +10,13 @@ A module in the folder `experiments` has
 
 and `reproduce` gives it a folder and a seed, and measures its time. A claim is one number or statement of the figure or
 table: what the paper says, what was measured, and whether it holds, computed from what was measured. The folder then
-has `result.json`, the figure as PNG and SVG, and the numbers behind it as CSV.
+has `result.json`, the figure as PNG and SVG, and the numbers behind it as CSV. It carries a marker (see
+`storage.ownership`): an experiment is run again in its own folder, and never writes into any other that is not empty.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import importlib
@@ -24,14 +26,15 @@ import math
 import os
 import platform
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from orthodrome.core.display import for_csv
-from orthodrome.errors import BadInput
+from orthodrome.errors import BadInput, CheckpointError
 from orthodrome.experiments.support.registry import EXPERIMENTS
+from orthodrome.storage import ownership
 
 SCALES = ("quick", "paper")
 PACKAGES = ("orthodrome", "jax", "jaxlib", "numpy", "scipy", "xarray", "arviz-base", "arviz-stats")
@@ -114,14 +117,21 @@ def reproduce(
     """
     if scale not in SCALES:
         raise BadInput(f"scale is {scale!r}; it must be {' or '.join(SCALES)}")
+    check_seed(seed)
     module = load(name)
-    context = Context(name, scale, seed, prepare_folder(out / name), find_data(module, data), progress)
+    found = find_data(module, data)
+    with own_folder(out / name) as folder:
+        return run_in(Context(name, scale, seed, folder, found, progress), module)
+
+
+def run_in(context: Context, module: ModuleType) -> dict[str, Any]:
+    """Run an experiment in its folder, and write and return the content of `result.json`."""
     began = time.perf_counter()
     claims = module.run(context)
     result = {
-        "experiment": name,
-        "scale": scale,
-        "seed": seed,
+        "experiment": context.name,
+        "scale": context.scale,
+        "seed": context.seed,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": versions(),
         "claims": [dataclasses.asdict(claim) for claim in claims],
@@ -130,13 +140,21 @@ def reproduce(
     return result
 
 
-def prepare_folder(folder: Path) -> Path:
-    """Create the folder if necessary, and return it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"cannot write to {folder}: {error.strerror}; choose another folder with --out") from error
-    return folder
+def check_seed(seed: int) -> None:
+    """Raise unless a seed is one that every generator takes."""
+    if not 0 <= seed < 2**32:
+        raise BadInput(f"the seed is {seed}; it must be from 0 to 4294967295")
+
+
+@contextlib.contextmanager
+def own_folder(folder: Path) -> Iterator[Path]:
+    """Lock a folder that is new, empty or of an earlier reproduction, and yield it; raise for any other."""
+    with contextlib.ExitStack() as locks:
+        try:
+            ownership.claim(folder, "reproduction", locks)
+        except CheckpointError as error:
+            raise BadInput(f"{error} (--out)") from error
+        yield folder
 
 
 def find_data(module: ModuleType, data: Path | None) -> Path | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from orthodrome.errors import BadInput, CheckpointError
 from orthodrome.jobs.topics.job import Job
-from orthodrome.storage import checksums, files, ownership
+from orthodrome.storage import checksums, files, ownership, store
 from orthodrome.storage.listing import verify_list, write_list
 
 INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.json"
@@ -34,7 +34,7 @@ DEMONSTRATION = "demonstration"
 OURS = re.compile(
     r"((job|summary)\.json|(corpus|result)\.npz|(vocabulary|documents|topic-keys|bottom-words|doc-topics|doc-topics-sd)"
     r"\.txt|topics\.csv|figures/(topics|map|trace)\.(png|svg)|state/(_orthodrome/(marker\.json|lock)|commit\.json|"
-    r"settings\.json|state-\d+\.npz|draws/\d+\.npy|draws\.zarr/.+))(\.part)?"
+    rf"state-\d+\.npz|draws\.zarr/(_orthodrome/(marker\.json|lock|checksums\.json)|{store.OURS.pattern})))(\.part)?"
 )
 """The names of the files of a fit."""
 
