@@ -109,3 +109,14 @@ def test_what_is_above_the_limit_is_seen_to_be(seed: int) -> None:
     told = re.search(r"R-hat ([0-9.]+), above 1.01", found.verdict)
     assert (told is not None) == (found.variables["x"]["rhat"] > 1.01)
     assert told is None or float(told[1]) > 1.01
+
+
+def test_divergences_at_the_wall_of_a_very_small_concentration() -> None:
+    """Gamma(0.02) in log coordinates: the draws are right, and shorter steps only cost more."""
+    rng = np.random.default_rng(0)
+    small, large = (rng.gamma(a, size=(4, 500, 1)).astype(np.float32) for a in (0.02, 2.0))
+    diverging = rng.random((4, 500)) < 0.3
+    wall = diagnose(made_up("LogPositive", small, diverging=diverging)).verdict
+    assert "of x spread so far" in wall and "target_acceptance=0.95" in wall
+    for kind, values in (("LogPositive", large), ("Positive", small)):
+        assert "a smaller step size" in diagnose(made_up(kind, values, diverging=diverging)).verdict

@@ -16,6 +16,7 @@ import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.agreement import disagreement
+from orthodrome.diagnostics.divergences import divergence_problem
 from orthodrome.diagnostics.given import check_draws
 from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
@@ -83,7 +84,8 @@ def diagnose(tree: xarray.DataTree) -> Diagnosis:
         *movement_problems(arrays, kinds),
         *acceptance_problems(stats, float(tree.attrs.get("target_acceptance", "nan"))),
         *(text for name, row in variables.items() for text in _variable_problems(name, arrays[name], row, chains)),
-        *_run_problems(divergences, chains * num_draws, bfmi, distance, stats),
+        *([divergence_problem(divergences, chains * num_draws, arrays, kinds)] if divergences else []),
+        *_run_problems(bfmi, distance, stats),
         *_temperature_problems(temperature),
     ]
     return Diagnosis(tuple(problems), variables, divergences, bfmi, distance, temperature)
@@ -121,12 +123,8 @@ def _temperature_problems(temperature: Temperature | None) -> list[str]:
     return [] if text is None else [f"{text[0].upper()}{text[1:]}."]
 
 
-def _run_problems(divergences: int, total: int, bfmi: float, distance: float, stats: Any) -> list[str]:
+def _run_problems(bfmi: float, distance: float, stats: Any) -> list[str]:
     found = []
-    if divergences:
-        found.append(
-            f"{divergences} of {total} draws diverged: a smaller step size or a smoother parametrisation is needed."
-        )
     if bfmi < BFMI:
         found.append(
             f"E-BFMI is {bfmi:.2f} (below {BFMI}): the energy mixes slowly; heavy tails or a funnel: reparametrise."
