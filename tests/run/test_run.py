@@ -191,7 +191,9 @@ from support.run_cases import draws, fisher
 plain = draws()
 tuned = draws(fisher(None, None), num_warmup=100, keep_warmup=True)
 steps = tuned["warmup_sample_stats"].step_size.values
-assert np.array_equal(steps[0], steps[1]), "chains on two devices learn together"
+learnt = tuned["sample_stats"].step_size.values[:, 0]
+assert len(learnt) == 2 and learnt[0] == learnt[1], "chains on two devices learn together"
+assert not np.array_equal(steps[0], steps[1]) and np.array_equal(steps[0, 50:51], steps[1, 50:51]), "now and then"
 odd = draws(num_chains=3, num_draws=5, progress=True)
 np.savez(sys.argv[1], plain=plain.posterior.x.values)
 """

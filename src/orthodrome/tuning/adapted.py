@@ -1,8 +1,9 @@
 """Adaptation of exact samplers: the step size, the units of the leaves, and the trajectory length.
 
 `Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is
-learnt is pooled over chains at every step. `freeze` returns the tuned sampler, shared by all chains, and nothing is
-changed after it.
+learnt is pooled over the chains of a device at every transition, and over devices at every fiftieth and wherever a
+part below ends (waiting for each other would take devices longer than the transition of a light density). `freeze`
+returns the tuned sampler, shared by all chains, and nothing is changed after it.
 
     0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
                                 are set anew from its draws and gradients (`scales`), and dual averaging restarts
@@ -44,6 +45,9 @@ WINDOWS = (5, 15, 30, 60)
 """The ends of the windows, in per cent of the warm-up."""
 MEASURE = 75
 """Where the measurement of trajectories begins, in per cent of the warm-up."""
+EXCHANGE = 50
+"""Devices exchange what they have learnt at every so many transitions: often enough for dual averaging, whose memory
+is a window, and so rarely that the exchange, some 0.1 to 1 ms, costs little beside the transitions."""
 JITTER = 0.1
 """The relative spread of the step from trajectory to trajectory when the length is learnt."""
 
@@ -87,7 +91,7 @@ class Adapted(Tuner):
     num_warmup: the length of the warm-up; None: `sample` sets it
     target_acceptance: the mean acceptance rate that dual averaging aims at; None: the sampler's own
     metric: None, or `DenseMetric()` or `LowRankMetric()` for correlated Euclidean leaves
-    pool: the axes of `vmap` (and of the mesh) over which chains learn together
+    pool: the axes over which chains learn together: that of `vmap` at every transition, those of a mesh now and then
     """
 
     sampler: ExactSampler
@@ -126,7 +130,7 @@ class Adapted(Tuner):
         moments = scales.update(self.manifold, self.metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
         tuning = ExactTuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
-        return AdaptedState(inner, self._window(tuning, inner.position)), info
+        return AdaptedState(inner, self._window(self._exchanged(tuning), inner.position)), info
 
     def freeze(self, state: AdaptedState) -> ExactSampler:
         """Return the tuned sampler, from the state of all chains."""
@@ -179,18 +183,38 @@ class Adapted(Tuner):
         settled = tuning.dual._replace(log_step=tuning.dual.log_average)
         return trees.where(frozen, settled, updated)
 
+    def _exchanged(self, tuning: ExactTuning) -> ExactTuning:
+        """Pool what has been learnt over devices, if it is time; all of it are averages over chains, but the steps and
+        units are common already."""
+        if not self.pool[1:]:
+            return tuning
+        measuring = self._measuring(tuning) & ~self._measuring(tuning._replace(step=tuning.step - 1))
+        last = tuning.step == self.num_warmup
+        due = (tuning.step % EXCHANGE == 0) | self._at_end(tuning) | measuring | last
+        return jax.lax.cond(self._common(due), self._pooled, lambda old: old, tuning)
+
+    def _pooled(self, tuning: ExactTuning) -> ExactTuning:
+        mean = lambda x: jax.lax.pmean(x, self.pool[1:])
+        dual, curve = jax.tree.map(mean, (tuning.dual, tuning.curve))
+        moments = scales.pooled(self.manifold, self.metric, tuning.moments, mean)
+        return tuning._replace(dual=dual, moments=moments, curve=curve)
+
+    def _at_end(self, tuning: ExactTuning) -> Array:
+        return jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
+
     def _window(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         """Set the units anew and restart dual averaging, at the end of a window."""
-        at_end = jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
-        return jax.lax.cond(self._common(at_end), lambda old: self._renewed(old, position), lambda old: old, tuning)
+        at_end = self._common(self._at_end(tuning))
+        return jax.lax.cond(at_end, lambda old: self._renewed(old, position), lambda old: old, tuning)
 
     def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         units = scales.scales(self.manifold, self.metric, tuning.moments, tuning.since, position, self._gather)
-        units = self._probed(units, position, self._mean)
+        everywhere = lambda x: jax.lax.pmean(x, self.pool)
+        units = self._probed(units, position, everywhere)
         return tuning._replace(
             dual=self._begin(position, units),
             units=units,
-            moments=scales.start(self.manifold, self.metric, jax.tree.map(self._mean, position)),
+            moments=scales.start(self.manifold, self.metric, jax.tree.map(everywhere, position)),
             since=jnp.zeros_like(tuning.since),
         )
 
@@ -219,7 +243,8 @@ class Adapted(Tuner):
         return jnp.exp(self._ceiling(position, units) - log_step)
 
     def _mean(self, x: Array) -> Array:
-        return jax.lax.pmean(x, self.pool)
+        """Return the average over the chains of this device."""
+        return jax.lax.pmean(x, self.pool[:1])
 
     def _gather(self, rows: Array) -> Array:
         """Return the rows of all chains, one below the other."""
@@ -228,9 +253,9 @@ class Adapted(Tuner):
         return rows
 
     def _common(self, x: Array) -> Array:
-        """Return a number that is the same in all chains in a form known to be so: loops and branches on it are not
-        batched."""
-        return jax.lax.pmax(x.astype(jnp.int32), self.pool).astype(x.dtype)
+        """Return a number that is the same in all chains of a device in a form known to be so: loops and branches on it
+        are not batched."""
+        return jax.lax.pmax(x.astype(jnp.int32), self.pool[:1]).astype(x.dtype)
 
 
 def _units_in(most: float, unit: Any) -> Array:

@@ -44,6 +44,10 @@ class Metric(abc.ABC):
         """Add one draw (relative to the reference) and gradient of every chain."""
 
     @abc.abstractmethod
+    def pooled(self, sums: Any, mean: Any) -> Any:
+        """Return the sums averaged over devices; what belongs to a chain stays as it is."""
+
+    @abc.abstractmethod
     def learn(self, sums: Any, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         """Return the map after a window, given the units per element and the mean (relative to the reference)."""
 
@@ -60,6 +64,10 @@ class DenseMetric(Metric):
 
     def update(self, sums: Array, d: Array, g: Array, pool: Any) -> Array:
         return sums + pool(jnp.outer(d, d))
+
+    def pooled(self, sums: Array, mean: Any) -> Array:
+        averaged: Array = mean(sums)
+        return averaged
 
     def learn(self, sums: Array, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         covariance = sums / count - jnp.outer(mean, mean)
@@ -103,6 +111,9 @@ class LowRankMetric(Metric):
     def update(self, sums: Rows, d: Array, g: Array, pool: Any) -> Rows:
         at = sums.added % self.window
         return Rows(sums.draws.at[at].set(d.ravel()), sums.gradients.at[at].set(g.ravel()), sums.added + 1)
+
+    def pooled(self, sums: Rows, mean: Any) -> Rows:
+        return sums
 
     def learn(self, sums: Rows, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         scale = unit.ravel()

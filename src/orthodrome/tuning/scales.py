@@ -89,6 +89,17 @@ def update(
     return per_leaf(manifold, add, moments, position, gradient)
 
 
+def pooled(manifold: Manifold, metric: Metric | None, moments: Tree, mean: Callable[[Array], Array]) -> Tree:
+    """Return the moments averaged over devices; each device keeps its own reference until the window ends."""
+
+    def leaf(m: Manifold, old: LeafMoments) -> LeafMoments:
+        learner = _learner(m, metric)
+        extra = learner.pooled(old.metric, mean) if learner else None
+        return LeafMoments._make([old.reference, *map(mean, old[1:6]), extra])
+
+    return per_leaf(manifold, leaf, moments)
+
+
 def scales(
     manifold: Manifold,
     metric: Metric | None,
