@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,23 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+FUTURE = "from __future__ import annotations\n"
+
+
 def blocks(text: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    """Return the Python blocks of a page, also those that are indented in a list."""
+    found = re.findall(r"^ *```python\n(.*?)^ *```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(block) for block in found]
+
+
+def as_program(page: Path) -> str:
+    """Return all blocks of a page as one program; what must come first in a file comes first in it."""
+    code = "\n".join(blocks(page.read_text()))
+    return FUTURE + code.replace(FUTURE, "") if FUTURE in code else code
 
 
 LONG = {
+    "developer.md",
     "directional.md",
     "index.md",
     "lda.md",
@@ -43,8 +56,9 @@ def with_code() -> list:
 @pytest.mark.parametrize("page", with_code())
 def test_page_runs(page: Path, tmp_path: Path) -> None:
     """In a process of its own and an empty folder: no help from the tests' settings, nothing left behind."""
-    code = "\n".join(blocks(page.read_text()))
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", as_program(page)], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     assert list(tmp_path.iterdir()) == []
 

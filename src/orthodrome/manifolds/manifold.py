@@ -87,8 +87,7 @@ class Manifold(abc.ABC):
         """Return the largest sensible step size of each leaf, infinite on flat spaces.
 
         It is half the injectivity radius over the square root of the dimension per copy (a typical speed), so that one
-        step
-        never passes a quarter of a closed geodesic.
+        step never passes a quarter of a closed geodesic.
         """
 
     def random_velocity(self, key: Array, x: Tree) -> Tree:

@@ -23,28 +23,13 @@ from orthodrome.manifolds import Euclidean, Product, Stiefel
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.models.network.law import INTERCEPT_VARIANCE
 from orthodrome.samplers.contract import Sampler
-from orthodrome.samplers.exact.column_gibbs import coordinates, draw_column, generator
+from orthodrome.samplers.exact.column_gibbs import GibbsInfo, coordinates, draw_column, generator
 
 
 class EigenmodelGibbsState(NamedTuple):
     """The state: a position {"frame": U, "eigenvalues": L, "intercept": c}."""
 
     position: Any
-
-
-class EigenmodelGibbsInfo(NamedTuple):
-    """What one sweep did.
-
-    lp: the log posterior as in `law`
-    acceptance_rate: of the rejection steps
-    n_steps: the number of proposals
-    gave_up: the number of coordinates that stayed where they were
-    """
-
-    lp: Any
-    acceptance_rate: Any
-    n_steps: Any
-    gave_up: Any
 
 
 @pytree
@@ -73,7 +58,7 @@ class EigenmodelGibbs(Sampler):
         """Return the state at a position."""
         return EigenmodelGibbsState(position)
 
-    def step(self, key: Array, state: EigenmodelGibbsState) -> tuple[EigenmodelGibbsState, EigenmodelGibbsInfo]:
+    def step(self, key: Array, state: EigenmodelGibbsState) -> tuple[EigenmodelGibbsState, GibbsInfo]:
         """Draw all parts once, in the order Z, c, and every column with its eigenvalue."""
         rng, sign = generator(key), signs(np.asarray(self.edges, float))
         position = {name: np.array(value) for name, value in state.position.items()}
@@ -91,7 +76,7 @@ class EigenmodelGibbs(Sampler):
         rate = (coordinates(u) - stayed) / proposals
         numbers = dtype.type(log_posterior(sign, u, scale, c)), dtype.type(rate), np.int32(proposals), np.int32(stayed)
         cast = {name: value.astype(dtype) for name, value in new.items()}
-        return EigenmodelGibbsState(cast), EigenmodelGibbsInfo(*numbers)
+        return EigenmodelGibbsState(cast), GibbsInfo(*numbers)
 
 
 def signs(edges: Reals) -> Reals:

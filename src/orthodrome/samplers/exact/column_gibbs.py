@@ -31,8 +31,8 @@ class ColumnGibbsState(NamedTuple):
     position: Any
 
 
-class ColumnGibbsInfo(NamedTuple):
-    """What one round over all columns did.
+class GibbsInfo(NamedTuple):
+    """What one sweep over all conditional distributions did.
 
     lp: the log density
     acceptance_rate: of the rejection steps
@@ -84,7 +84,7 @@ class ColumnGibbs(Sampler):
         """Return the state at a frame."""
         return ColumnGibbsState(position)
 
-    def step(self, key: Array, state: ColumnGibbsState) -> tuple[ColumnGibbsState, ColumnGibbsInfo]:
+    def step(self, key: Array, state: ColumnGibbsState) -> tuple[ColumnGibbsState, GibbsInfo]:
         """Draw all columns once, in random order."""
         rng = generator(key)
         a, b, c = (np.asarray(part, float) for part in (self.left, self.right, self.linear))
@@ -96,7 +96,7 @@ class ColumnGibbs(Sampler):
         lp = np.sum(c * x) + np.sum(b * np.sum(x * (a @ x), axis=0))
         moved = coordinates(x) - stayed
         dtype = jnp.asarray(state.position).dtype
-        info = ColumnGibbsInfo(dtype.type(lp), dtype.type(moved / proposals), np.int32(proposals), np.int32(stayed))
+        info = GibbsInfo(dtype.type(lp), dtype.type(moved / proposals), np.int32(proposals), np.int32(stayed))
         return ColumnGibbsState(x.astype(dtype)), info
 
 

@@ -16,23 +16,13 @@ from jax.flatten_util import ravel_pytree
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, static
-from orthodrome.core.types import Setting, Tree
+from orthodrome.core.types import Setting
 from orthodrome.dynamics.generalised_leapfrog import Faults, PhasePoint, System, default_tolerance
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import cholesky, product
-from orthodrome.manifolds.manifold import Manifold
 from orthodrome.metrics.local_metric import PointMetric
-from orthodrome.samplers.contract import ExactGradientSampler
-from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
-
-
-class RiemannianState(NamedTuple):
-    """A position with its log density and gradient."""
-
-    position: Tree
-    logdensity: Array
-    gradient: Tree
+from orthodrome.samplers.exact.local_metric import RiemannianSampler, RiemannianState
 
 
 class RiemannianHMCInfo(NamedTuple):
@@ -60,7 +50,7 @@ class RiemannianHMCInfo(NamedTuple):
 
 
 @pytree
-class RiemannianHMC(ExactGradientSampler):
+class RiemannianHMC(RiemannianSampler):
     """Hamiltonian Monte Carlo with a metric that depends on the position.
 
     gradient: an exact estimator (`FullGradient`)
@@ -78,24 +68,6 @@ class RiemannianHMC(ExactGradientSampler):
     tolerance: Setting = None
     max_iterations: int = static(default=50)
     compiled: bool = static(default=True)
-
-    @property
-    def learns(self) -> frozenset[str]:
-        """One step size if it is not set: the metric determines the units."""
-        return super().learns - {"units"}
-
-    def supports(self, manifold: Manifold) -> str | None:
-        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
-        return smooth_and_flat(manifold)
-
-    def problem(self) -> str | None:
-        """Return why the settings are invalid, or None."""
-        return one_step_size(self.step_size)
-
-    def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
-        """Return the state at a position."""
-        estimate, _ = self.gradient.estimate(None, position, None)
-        return RiemannianState(position, estimate.logdensity, estimate.gradient)
 
     def step(self, key: Array, state: RiemannianState) -> tuple[RiemannianState, RiemannianHMCInfo]:
         """Draw a momentum, follow the dynamics, accept or stay."""

@@ -25,11 +25,8 @@ from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear.sweeps import Inverted, cholesky, invert, product
-from orthodrome.manifolds.manifold import Manifold
 from orthodrome.metrics.local_metric import PointMetric
-from orthodrome.samplers.contract import ExactGradientSampler
-from orthodrome.samplers.exact.riemannian_hmc import RiemannianState
-from orthodrome.samplers.exact.smooth_flat import one_step_size, smooth_and_flat
+from orthodrome.samplers.exact.local_metric import RiemannianSampler, RiemannianState
 
 
 class RiemannianLangevinInfo(NamedTuple):
@@ -56,7 +53,7 @@ class Proposal(NamedTuple):
 
 
 @pytree
-class RiemannianLangevin(ExactGradientSampler):
+class RiemannianLangevin(RiemannianSampler):
     """Langevin dynamics with a metric that depends on the position, on flat coordinates.
 
     gradient: an exact estimator (`FullGradient`)
@@ -71,25 +68,11 @@ class RiemannianLangevin(ExactGradientSampler):
     adjusted: bool = static(default=True)
     compiled: bool = static(default=True)
 
-    @property
-    def learns(self) -> frozenset[str]:
-        """One step size if it is not set: the metric determines the units."""
-        return super().learns - {"units"}
-
-    def supports(self, manifold: Manifold) -> str | None:
-        """Return why the sampler cannot work on a manifold, and what to use instead; None if it can."""
-        return smooth_and_flat(manifold)
-
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
         if self.step_size is None and not self.adjusted:
             return "without the Metropolis test there is no acceptance to tune by; set step_size"
-        return one_step_size(self.step_size)
-
-    def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
-        """Return the state at a position."""
-        estimate, _ = self.gradient.estimate(None, position, None)
-        return RiemannianState(position, estimate.logdensity, estimate.gradient)
+        return super().problem()
 
     def step(self, key: Array, state: RiemannianState) -> tuple[RiemannianState, RiemannianLangevinInfo]:
         """Propose by the diffusion; accept or stay."""
