@@ -83,6 +83,7 @@ def assign_topics(
     names : numbers that name the documents, so that a document draws the same in any batch; default their positions.
     mixes : whether to return the documents' mean topic counts.
     """
+    from orthodrome.kernels.layout import padded_rows, summed
     from orthodrome.kernels.sweeps import assign
 
     _check(documents, topics, prior, assignments, sweeps, burn)
@@ -92,20 +93,17 @@ def assign_topics(
     names = np.arange(size) if names is None else names
     counts = np.zeros((numba.get_num_threads(), used.shape[0], topics.shape[1]), np.int32)
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
-    rows, prior_rows = _padded(topics, used, prior)
-    assign(seed, step, _blocks(starts), starts, names, local, z, rows, prior_rows, sweeps, burn, counts, mixed)
+    rows, alpha = padded_rows(topics, used, np.float32(LEAST_PROBABILITY)), _prior_rows(np.asarray(prior))
+    assign(seed, step, _blocks(starts), starts, names, local, z, rows, alpha, sweeps, burn, counts, mixed)
     kept = sweeps - burn
-    return Assigned(z, used, counts.sum(axis=0, dtype=np.int32), mixed / np.float32(kept) if mixes else None, kept)
+    return Assigned(z, used, summed(counts), mixed / np.float32(kept) if mixes else None, kept)
 
 
-def _padded(topics: np.ndarray, used: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the used words' probabilities and the prior as rows of sixteen, with at least one zero behind the last."""
-    count = topics.shape[1]
-    wide = LANES * (count // LANES + 1)
-    padded, weights = np.zeros((used.shape[0], wide), np.float32), np.zeros(wide, np.float32)
-    np.maximum(topics[used], LEAST_PROBABILITY, out=padded[:, :count])
-    weights[:count] = prior
-    return padded.reshape(-1, LANES), weights.reshape(-1, LANES)
+def _prior_rows(prior: np.ndarray) -> np.ndarray:
+    """Return the prior as rows of sixteen, with at least one zero behind it."""
+    rows = np.zeros((prior.shape[0] // LANES + 1, LANES), np.float32)
+    rows.reshape(-1)[: prior.shape[0]] = prior
+    return rows
 
 
 def _blocks(starts: np.ndarray) -> np.ndarray:
