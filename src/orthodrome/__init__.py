@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from orthodrome.models.comparison import PairedComparison as PairedComparison
     from orthodrome.models.directional import Directional as Directional
     from orthodrome.models.lda import LDA as LDA
+    from orthodrome.models.mixture import DirichletProcessMixture as DirichletProcessMixture
     from orthodrome.models.network import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.sam import SAM as SAM
     from orthodrome.recipe import Recipe as Recipe
@@ -103,6 +104,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "models": {
         "models.sam": "SAM",
         "models.lda": "LDA",
+        "models.mixture": "DirichletProcessMixture",
         "models.comparison": "PairedComparison",
         "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",

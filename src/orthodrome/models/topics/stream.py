@@ -31,7 +31,7 @@ class DocumentStream:
 
     def __init__(self, sampler: Any, seed: int, start: dict[str, Any] | None, thin: int, num_draws: int) -> None:
         self.sampler, self.seed, self.thin = sampler, np.uint32(seed), thin
-        position = None if start is None else sampler.manifold.from_user(start)
+        position = start if start is None or sampler.manifold is None else sampler.manifold.from_user(start)
         self.state = sampler.init(position, init_key(new_key(self.seed), CHAIN))
         self.seen, self.taken, self.early = sampler.given.data.count, 0, False
         self.held: deque[tuple[dict[str, Any], Any]] = deque(maxlen=num_draws)

@@ -1,0 +1,44 @@
+"""Rows of counts: log densities sum_c x_ic log theta_kc, and sums of counts for each component."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from orthodrome.kernels.generator import OPTIONS
+from orthodrome.models.mixture.compiled.choices import BLOCK
+
+
+@njit(parallel=True, **OPTIONS)
+def count_densities(starts, columns, counts, rows, logs, limits, found):  # type: ignore[no-untyped-def]
+    """Write the log densities of some rows under their first `limits` components; logs is categories x components."""
+    size = rows.shape[0]
+    for block in prange((size + BLOCK - 1) // BLOCK):
+        sums = np.empty(logs.shape[1])
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
+            limit = limits[i]
+            sums[:limit] = 0.0
+            for e in range(starts[rows[i]], starts[rows[i] + 1]):
+                x, c = counts[e], columns[e]
+                for k in range(limit):
+                    sums[k] += x * logs[c, k]
+            for k in range(limit):
+                found[i, k] = sums[k]
+
+
+@njit(**OPTIONS)
+def move_counts(starts, columns, counts, rows, before, after, statistics):  # type: ignore[no-untyped-def]
+    """Take rows out of the sums of one component and add them to another's; -1 is none."""
+    for i in range(rows.shape[0]):
+        old, new = before[i], after[i]
+        if old == new:
+            continue
+        begin, end = starts[rows[i]], starts[rows[i] + 1]
+        if old >= 0:
+            statistics[old, 0] -= 1.0
+            for e in range(begin, end):
+                statistics[old, 1 + columns[e]] -= counts[e]
+        if new >= 0:
+            statistics[new, 0] += 1.0
+            for e in range(begin, end):
+                statistics[new, 1 + columns[e]] += counts[e]

@@ -1,0 +1,158 @@
+"""Counts of categories: one simplex (multinomial rows), or one for each variable (Dunson & Xing 2009).
+
+The columns are divided into blocks; theta is a probability vector in each, and a row has counts in all of them:
+
+    f(x | theta) = prod_c theta_c^{x_c},      theta_block ~ Dirichlet(a, ..., a) independently,
+
+without the multinomial coefficients, which do not depend on theta. With S the sums of the rows,
+
+    log m(S) = sum_blocks [ lgamma(a d) - lgamma(a d + S.) + sum_c lgamma(a + S_c) - lgamma(a) ].
+
+Parameters are log theta: with a small a most of theta underflows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
+from orthodrome.kernels.transition import cir_transition_counts
+from orthodrome.models.mixture.compiled.counts import count_densities, move_counts
+from orthodrome.models.mixture.components.contract import Components, Labels, Names
+
+FORGETTING = 80.0
+"""After this time a CIR process is, to rounding, a fresh draw of its stationary law Gamma(a + n, 1)."""
+
+
+@pytree
+class CountRows:
+    """Rows of counts: row i has counts[starts[i] : starts[i + 1]] in the columns of the same places.
+
+    bounds: where the blocks of columns begin, and the number of columns
+    """
+
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    counts: NDArray[np.float64]
+    bounds: tuple[int, ...] = static()
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self.starts.shape[0] - 1
+
+    @classmethod
+    def of(cls, table: Any) -> CountRows:
+        """Return the rows of a sparse matrix, all columns in one block."""
+        table = scipy.sparse.csr_matrix(table)
+        table.sum_duplicates()
+        columns, counts = table.indices.astype(np.int32), table.data.astype(np.float64)
+        return cls(table.indptr.astype(np.int64), columns, counts, (0, table.shape[1]))
+
+    def table(self) -> scipy.sparse.csr_matrix:
+        """Return the rows as a sparse matrix."""
+        return scipy.sparse.csr_matrix((self.counts, self.columns, self.starts), (self.count, self.bounds[-1]))
+
+
+@pytree
+class CategoricalComponents(Components):
+    """Probability vectors over the columns of each block.
+
+    prior: a; bounds: where blocks begin, and the number of columns
+    """
+
+    prior: float = static()
+    bounds: tuple[int, ...] = static()
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.bounds[-1]
+
+    @property
+    def num_parameters(self) -> int:
+        """One for each column."""
+        return self.width
+
+    @property
+    def num_statistics(self) -> int:
+        """One for each column, and the number of rows."""
+        return self.width + 1
+
+    def move(self, data: CountRows, rows: Names, before: Labels, after: Labels, statistics: Reals) -> None:
+        """Move rows between sums of counts."""
+        move_counts(data.starts, data.columns, data.counts, rows, before, after, statistics)
+
+    def block_sums(self, columns: Reals) -> Reals:
+        """Return the sums of the columns of each block."""
+        return np.add.reduceat(columns, self.bounds[:-1], axis=-1)
+
+    def spread(self, blocks: Reals) -> Reals:
+        """Return a number of each block for each of its columns."""
+        return np.repeat(blocks, np.diff(self.bounds), axis=-1)
+
+    def log_marginal(self, statistics: Reals) -> Reals:
+        """Return the Dirichlet-multinomial law of the counts in their order, summed over blocks."""
+        counts, sizes = statistics[:, 1:], self.prior * np.diff(self.bounds)
+        inside = np.sum(gammaln(self.prior + counts) - gammaln(self.prior), axis=1)
+        return inside + np.sum(gammaln(sizes) - gammaln(sizes + self.block_sums(counts)), axis=1)
+
+    def draw(self, seed: int, statistics: Reals) -> Reals:
+        """Draw log theta from Dirichlet(a + S) in every block."""
+        counts = statistics[:, 1:]
+        return self.normalised(cir_transition_counts(seed, np.zeros(counts.shape), self.prior, 1.0, counts, FORGETTING))
+
+    def normalised(self, log_weights: Reals) -> Reals:
+        """Return log theta, the logarithms of weights divided by the sums of their blocks."""
+        if len(self.bounds) == 2:
+            return log_weights - logsumexp(log_weights, axis=1, keepdims=True)
+        top = np.maximum.reduceat(log_weights, self.bounds[:-1], axis=1)
+        sums = self.block_sums(np.exp(log_weights - self.spread(top)))
+        return log_weights - self.spread(top + np.log(sums))
+
+    def centre(self, statistics: Reals) -> Reals:
+        """Return the logarithm of the mean of theta."""
+        return self.normalised(np.log(statistics[:, 1:] + self.prior))
+
+    def log_densities(self, data: CountRows, rows: Names, parameters: Reals, limits: Labels, found: Reals) -> None:
+        """Write sum_c x_ic log theta_kc."""
+        logs = np.ascontiguousarray(parameters.T)
+        count_densities(data.starts, data.columns, data.counts, rows, logs, limits, found)
+
+    def log_base(self, data: CountRows, rows: Names) -> Reals:
+        """Return the Dirichlet-multinomial law of single rows."""
+        table = data.table()[rows]
+        inside = table.copy()
+        inside.data = gammaln(self.prior + table.data) - gammaln(self.prior)
+        sizes = self.prior * np.diff(self.bounds)
+        parts = zip(self.bounds[:-1], self.bounds[1:], strict=True)
+        totals = np.stack([np.asarray(table[:, a:b].sum(axis=1)).ravel() for a, b in parts], axis=1)
+        return np.asarray(inside.sum(axis=1)).ravel() + np.sum(gammaln(sizes) - gammaln(sizes + totals), axis=1)
+
+    def named(self, parameters: Reals) -> dict[str, Reals]:
+        """Return log theta."""
+        return {"log_probabilities": parameters}
+
+    def unnamed(self, found: dict[str, Reals]) -> Reals:
+        """Return lines of parameters from their names."""
+        return found["log_probabilities"]
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the axes."""
+        return {"log_probabilities": ("component", "category")}
+
+    def simulate(self, rng: np.random.Generator, parameters: Reals, like: CountRows) -> scipy.sparse.csr_matrix:
+        """Draw rows with the block totals of rows of `like`, chosen at random."""
+        sizes = like.table()[rng.integers(like.count, size=parameters.shape[0])]
+        found = np.zeros(parameters.shape)
+        for a, b in zip(self.bounds[:-1], self.bounds[1:], strict=True):
+            totals = np.asarray(sizes[:, a:b].sum(axis=1)).ravel().astype(np.int64)
+            p = np.exp(parameters[:, a:b])
+            found[:, a:b] = rng.multinomial(totals, p / p.sum(axis=1, keepdims=True))
+        return scipy.sparse.csr_matrix(found)

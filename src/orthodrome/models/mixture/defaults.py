@@ -1,0 +1,108 @@
+"""Settings of a run, chosen from the rows where the user gives none, and what the settings may be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from orthodrome.errors import BadInput
+from orthodrome.models.mixture.doors import FAMILIES
+from orthodrome.models.mixture.updates import (
+    ComponentUpdate,
+    GaussianSGHMC,
+    GaussianSGLD,
+    SimplexSCIR,
+    SimplexSGRLD,
+    SphereGSGNHT,
+    SphereSGGMC,
+)
+
+UPDATES: dict[str, dict[str, ComponentUpdate]] = {
+    "gaussian": {"sghmc": GaussianSGHMC(), "sgld": GaussianSGLD()},
+    "multinomial": {"scir": SimplexSCIR(), "sgrld": SimplexSGRLD()},
+    "categorical": {"scir": SimplexSCIR(), "sgrld": SimplexSGRLD()},
+    "vmf": {"gsgnht": SphereGSGNHT(), "sggmc": SphereSGGMC()},
+}
+"""Stochastic methods by family, the default one first."""
+STEPS = {"scir": 0.1, "sgrld": 1e-3, "sghmc": 0.1, "sgld": 0.1, "gsgnht": 0.1, "sggmc": 0.1, "gibbs": 0.0}
+STICK_STEPS = {"sgrld": 5e-3}
+"""h of parameters, and of sticks where SGRLD moves them; otherwise 0.1."""
+CAPACITY, LARGEST = 256, 1 << 30
+"""Components that a chain can hold, and bytes that its draws may take."""
+BATCH, WARMUP, DRAWS = 1_000, {"gibbs": 100, "stochastic": 1_000}, 50
+MOVES = 5
+"""Proposals of a split or a merge at a time."""
+
+
+class MixtureSettings(NamedTuple):
+    """What is used, whether given or chosen."""
+
+    method: str
+    batch_size: int
+    step_size: float
+    stick_step_size: float
+    n_clusters_init: int
+    max_components: int
+    split_merge: int
+    label_swaps: int
+    num_warmup: int
+    num_draws: int
+    thin: int
+
+
+def check_settings(model: Any) -> None:
+    """Refuse what cannot be right, before anything is computed."""
+    if model.family not in FAMILIES:
+        raise BadInput(f"family is {model.family!r}; it must be one of {', '.join(map(repr, FAMILIES))}")
+    methods = ("auto", "gibbs", *UPDATES[model.family])
+    if model.method not in methods:
+        raise BadInput(
+            f"method is {model.method!r}; with family={model.family!r} it must be one of "
+            f"{', '.join(map(repr, methods))}"
+        )
+    whole = ("n_clusters_init", "max_components", "batch_size", "num_draws", "thin", "num_chains", "total_rows")
+    for name in whole:
+        value = getattr(model, name)
+        if (value is None and name == "num_chains") or (value is not None and int(value) < 1):
+            raise BadInput(f"{name} is {value!r}; it must be at least 1")
+    for name in ("num_warmup", "split_merge", "label_swaps"):
+        value = getattr(model, name)
+        if value is not None and int(value) < 0:
+            raise BadInput(f"{name} is {value!r}; it must not be negative")
+    for name in ("concentration", "category_prior", "mean_precision_prior", "step_size", "stick_step_size"):
+        value = getattr(model, name)
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise BadInput(f"{name} is {value!r}; it must be a positive number")
+    for name in ("concentration_prior", "kappa_range"):
+        pair = getattr(model, name)
+        if len(pair) != 2 or not all(math.isfinite(value) and value > 0 for value in pair):
+            raise BadInput(f"{name} is {pair!r}; it must be two positive numbers")
+    if not model.kappa_range[0] < model.kappa_range[1]:
+        raise BadInput(f"kappa_range is {model.kappa_range!r}; the first number must be the smaller one")
+
+
+def settings_for(model: Any, count: int, numbers: int, streams: bool = False) -> MixtureSettings:
+    """Return the settings of a model for `count` rows and components of so many numbers; streams: they are a part."""
+    pick = lambda name, chosen: chosen if getattr(model, name) is None else getattr(model, name)
+    first = next(iter(UPDATES[model.family]))
+    method = (first if streams else "gibbs") if model.method == "auto" else model.method
+    gibbs = method == "gibbs"
+    draws = int(pick("num_draws", DRAWS))
+    room = max(8, LARGEST // (8 * max(1, numbers) * draws * int(model.num_chains)))
+    capacity = int(pick("max_components", min(CAPACITY, room)))
+    clusters = int(pick("n_clusters_init", min(20, max(1, count // 5))))
+    if clusters > capacity:
+        raise BadInput(f"n_clusters_init is {clusters}, more than max_components = {capacity}")
+    return MixtureSettings(
+        method,
+        min(count, int(pick("batch_size", count if gibbs or streams else BATCH))),
+        float(pick("step_size", STEPS[method])),
+        float(pick("stick_step_size", STICK_STEPS.get(method, 0.1))),
+        clusters,
+        capacity,
+        int(pick("split_merge", MOVES)),
+        int(pick("label_swaps", 0 if gibbs else 5)),
+        int(pick("num_warmup", 0 if streams else WARMUP["gibbs" if gibbs else "stochastic"])),
+        draws,
+        int(pick("thin", 1 if gibbs else 10)),
+    )

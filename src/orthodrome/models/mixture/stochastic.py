@@ -1,0 +1,218 @@
+"""The minibatched slice sampler (Baker et al. 2018, section 4.2, with the corrections of errata 1.3 and 1.6).
+
+Components have an order, that of their sticks; z* is the last place with a row. One transition, with a batch S of n of
+the N rows and m_j = (N / n) #{i in S: z_i = j}:
+
+    sticks of the places up to z*, towards Beta(1 + m_j, alpha + sum_{l>j} m_l), and parameters, by a step of `update`
+    components change places                                             (`label_moves`, on the sizes of all rows)
+    u_i ~ U(0, w_{z_i}) for i in S
+    alpha | sticks ~ Gamma(a + z*, b - sum_j log(1 - v_j))
+    sticks broken off the rest, down to the lowest u_i; parameters of those drawn from G_0
+    z_i among {j: w_j >= u_i}, with probabilities proportional to f(x_i | theta_j), for i in S.
+
+Components behind the last one with a row are forgotten, so that what is opened again has fresh parameters. Now and then
+clusters are split and merged on the statistics of all rows (`split_merge`), after which sticks are drawn anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthodrome.core.pytree import pytree, static
+from orthodrome.core.types import Reals
+from orthodrome.models.mixture.assigning import choose_components, levels_of
+from orthodrome.models.mixture.components.contract import Names
+from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, stream
+from orthodrome.models.mixture.label_moves import swap_places
+from orthodrome.models.mixture.sampler import (
+    MixtureInfo,
+    MixtureProblem,
+    MixtureSampler,
+    MixtureState,
+    free_slots,
+    keep,
+    places_of,
+    relabel,
+)
+from orthodrome.models.mixture.split_merge import Tally, split_and_merge
+from orthodrome.models.mixture.updates.contract import ComponentUpdate
+from orthodrome.models.mixture.weights import (
+    cluster_weights,
+    concentration_of_sticks,
+    open_components,
+    size_biased,
+    stick_weights,
+    sticks_of,
+)
+
+STICKS, AUXILIARY = 4, 5
+"""Streams of a transition, beside those of Gibbs."""
+
+
+@pytree
+class StochasticMixture(MixtureSampler):
+    """Clusters by stochastic gradients.
+
+    update: how parameters and sticks move; batch_size: n; parameter_step, stick_step: h of either
+    moves: proposals of a split or a merge at a time; moves_every: transitions from one time to the next, None for never
+    swaps: proposals of an exchange of two places for each transition
+    """
+
+    given: MixtureProblem
+    update: ComponentUpdate
+    batch_size: int = static()
+    parameter_step: float = static()
+    stick_step: float = static()
+    moves: int | None = static(default=None)
+    moves_every: int | None = static(default=None)
+    swaps: int | None = static(default=None)
+
+    @property
+    def num_auxiliary(self) -> int:
+        """What the update needs."""
+        return self.update.num_auxiliary(self.given.components)
+
+    def begin(self, seed: int, state: MixtureState) -> MixtureState:
+        """Draw parameters and sticks given the first clusters."""
+        return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32))
+
+    def go_on(self, draw: Any, state: MixtureState) -> MixtureState:
+        """Return the state at the weights and parameters of a draw, the largest clusters first."""
+        rng, alpha = np.random.default_rng(0), float(draw["concentration"])
+        count = int(np.count_nonzero(draw["weights"]))
+        order = np.argsort(-draw["weights"], kind="stable")[:count]
+        weights = draw["weights"][order]
+        state.sizes[:count] = np.maximum(1, np.rint(weights * self.given.total))
+        state.parameters[:count] = self.given.components.unnamed(draw)[order]
+        prior, shapes = self._shapes(alpha, state.sizes[:count].astype(float))
+        totals = self.update.stick_totals(shapes, prior)
+        log_rest = np.log(max(1.0 - weights.sum(), 1e-300))
+        state.sticks[:count] = sticks_of(rng, np.log(weights), float(log_rest), totals)
+        self._refresh(0, state, np.arange(count), np.zeros((count, self.given.components.num_statistics)))
+        state.weights[:count], state.order[:count] = weights, np.arange(count)
+        return state._replace(held=count, concentration=alpha)
+
+    def with_documents(self, data: Any, total: int, state: MixtureState) -> tuple[StochasticMixture, MixtureState]:
+        """Return the same chain with other rows (its documents), all of which are the next batch.
+
+        Sizes and statistics go on counting: they are those of all rows seen so far.
+        """
+        given = replace(self.given, data=data, total=total)
+        labels = np.full(data.count, -1, np.int32)
+        # the labels of earlier rows are gone, and without them nothing can be split or merged
+        return replace(self, given=given, batch_size=data.count, moves_every=None), state._replace(labels=labels)
+
+    def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
+        """Move sticks and parameters, then the labels of a batch."""
+        given, rng, tally = self.given, np.random.Generator(np.random.Philox(seed)), Tally()
+        rows = self.rows(seed)
+        self._label_new(seed, state, rows)
+        if self.moves_every and int(state.taken) % self.moves_every == 0:
+            state, tally = self._split_and_merge(seed, rng, state)
+        held = state.order[: state.held].copy()
+        self._advance(seed, state, held, rows)
+        sticks = state.sticks[: held.shape[0]]
+        for _ in range(self.swaps or 0):
+            swap_places(rng, held, sticks, state.sizes)
+        log_weights, log_rest = stick_weights(sticks)
+        levels = levels_of(seed, rows, places_of(state, held, state.labels[rows]), log_weights)
+        if given.prior is not None:
+            state = state._replace(concentration=concentration_of_sticks(rng, sticks, given.prior))
+        free, lowest = free_slots(state, held), float(levels.min(initial=0.0))
+        pairs, new, log_rest = open_components(rng, log_rest, float(state.concentration), lowest, free.shape[0])
+        self._open(seed, state, free[: new.shape[0]], pairs, held.shape[0])
+        held = np.concatenate([held, free[: new.shape[0]]]).astype(np.int32)
+        log_weights = np.concatenate([log_weights, new])
+        own = np.ascontiguousarray(state.parameters[held])
+        chosen = choose_components(stream(seed, ROWS), given.components, given.data, rows, levels, log_weights, own)
+        relabel(given, state, rows, held[chosen])
+        state = self._truncated(state, held, np.exp(log_weights))
+        counts = (new.shape[0], tally.splits, tally.merges, tally.attempts)
+        clusters = int(np.count_nonzero(state.sizes))
+        return state, MixtureInfo(clusters, *counts, bool(log_rest > lowest or tally.capped), self.parameter_step)
+
+    def rows(self, seed: int) -> Names:
+        """Return the rows of a batch."""
+        count = self.given.data.count
+        if self.batch_size >= count:
+            return np.arange(count)
+        return np.random.default_rng([seed, ROWS]).choice(count, self.batch_size, replace=False, shuffle=False)
+
+    def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
+        """Return the statistics of a batch times N / n, by place."""
+        places = places_of(state, held, state.labels[rows])
+        found = self.given.components.statistics(self.given.data, rows, places, held.shape[0])
+        return found * (self.given.total / rows.shape[0])
+
+    def _advance(self, seed: int, state: MixtureState, held: NDArray[np.int32], rows: Names) -> None:
+        """Take a step of sticks and parameters."""
+        statistics, size = self.estimated(state, held, rows), held.shape[0]
+        prior, shapes = self._shapes(float(state.concentration), statistics[:, 0])
+        step = self.stick_step
+        state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), state.sticks[:size], shapes, prior, step)
+        lines = (state.parameters[held], state.auxiliary[held], statistics, self.parameter_step)
+        moved = self.update.advance(stream(seed, PARAMETERS), self.given.components, *lines)
+        state.parameters[held], state.auxiliary[held] = moved
+
+    def _shapes(self, alpha: float, m: Reals) -> tuple[Reals, Reals]:
+        """Return (1, alpha) and (1 + m_j, alpha + sum_{l>j} m_l)."""
+        prior = np.array([1.0, alpha])
+        return prior, prior + np.stack([m, np.cumsum(m[::-1])[::-1] - m], axis=1)
+
+    def _label_new(self, seed: int, state: MixtureState, rows: Names) -> None:
+        """Draw labels of rows that have none among the components that are held."""
+        new = rows[state.labels[rows] < 0]
+        if not new.shape[0]:
+            return
+        held = state.order[: state.held].copy()
+        log_weights, _ = stick_weights(state.sticks[: held.shape[0]])
+        own, levels = np.ascontiguousarray(state.parameters[held]), np.full(new.shape[0], -np.inf)
+        facts = (self.given.components, self.given.data, new, levels, log_weights, own)
+        relabel(self.given, state, new, held[choose_components(stream(seed, AUXILIARY), *facts, weighted=True)])
+
+    def _split_and_merge(self, seed: int, rng: np.random.Generator, state: MixtureState) -> tuple[MixtureState, Tally]:
+        """Propose splits and merges, and draw sticks and parameters anew if any was accepted."""
+        tally = split_and_merge(rng, self.given, state, self.moves or 0, None)
+        if not tally.splits + tally.merges:
+            return state, tally
+        return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32)), tally
+
+    def _drawn_anew(self, seed: int, state: MixtureState, held: NDArray[np.int32]) -> MixtureState:
+        """Draw weights, the order of the sticks and parameters from their law given the partition."""
+        rng, given, alpha = np.random.default_rng([seed, STICKS]), self.given, float(state.concentration)
+        logs, log_rest = cluster_weights(rng, state.sizes[held], alpha)
+        order = size_biased(rng, logs)
+        held, logs = held[order], logs[order]
+        prior, shapes = self._shapes(alpha, state.sizes[held].astype(float))
+        state.sticks[: held.shape[0]] = sticks_of(rng, logs, log_rest, self.update.stick_totals(shapes, prior))
+        state.parameters[held] = given.components.draw(stream(seed, PARAMETERS), state.statistics[held])
+        self._refresh(seed, state, held, state.statistics[held])
+        keep(state, held, np.exp(logs), np.ones(held.shape[0], bool))
+        state.order[: held.shape[0]] = held
+        return state._replace(held=held.shape[0])
+
+    def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int64], pairs: Reals, place: int) -> None:
+        """Draw the parameters of new components from the base measure."""
+        if slots.shape[0]:
+            nothing = np.zeros((slots.shape[0], self.given.components.num_statistics))
+            state.parameters[slots] = self.given.components.draw(stream(seed, FRESH), nothing)
+            self._refresh(stream(seed, FRESH), state, slots, nothing)
+            state.sticks[place : place + slots.shape[0]] = pairs
+
+    def _refresh(self, seed: int, state: MixtureState, slots: Any, statistics: Reals) -> None:
+        """Draw the auxiliary numbers of parameters that were just drawn."""
+        components = self.given.components
+        state.auxiliary[slots] = self.update.fresh(
+            stream(seed, AUXILIARY), components, state.parameters[slots], statistics
+        )
+
+    def _truncated(self, state: MixtureState, held: NDArray[np.int32], weights: Reals) -> MixtureState:
+        """Return the state with the places up to the last one that has rows."""
+        last = int(np.flatnonzero(state.sizes[held])[-1]) + 1
+        keep(state, held, weights, np.arange(held.shape[0]) < last)
+        state.order[:last] = held[:last]
+        return state._replace(held=last)

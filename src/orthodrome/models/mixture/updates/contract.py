@@ -1,0 +1,41 @@
+"""The contract of an update: parameters of K components move by one step, given estimated statistics of all rows.
+
+The statistics are those of a minibatch times N / n. Where these are exact, the stationary law of an update is that of
+the parameters given the statistics, up to the discretisation. Momenta and the like are auxiliary numbers.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from orthodrome.core.types import Reals
+
+
+class ComponentUpdate(abc.ABC):
+    """A rule that moves the parameters of components."""
+
+    @abc.abstractmethod
+    def num_auxiliary(self, components: Any) -> int:
+        """Return the length of a line of auxiliary numbers."""
+
+    @abc.abstractmethod
+    def fresh(self, seed: int, components: Any, parameters: Reals, statistics: Reals) -> Reals:
+        """Draw the auxiliary numbers of components whose parameters were drawn given these statistics."""
+
+    @abc.abstractmethod
+    def advance(
+        self, seed: int, components: Any, parameters: Reals, auxiliary: Reals, statistics: Reals, step: float
+    ) -> tuple[Reals, Reals]:
+        """Return parameters and auxiliary numbers after a step."""
+
+    @abc.abstractmethod
+    def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
+        """Return sticks (log g_0, log g_1) after a step.
+
+        shapes: (1 + m_j, alpha + sum_{l>j} m_l) of every stick; prior: (1, alpha)
+        """
+
+    @abc.abstractmethod
+    def stick_totals(self, shapes: Reals, prior: Reals) -> Reals:
+        """Return the shape of the Gamma law that g_0 + g_1 of every stick has."""
