@@ -90,7 +90,12 @@ def fail(message: str, code: int = 1) -> int:
 
 
 def tell_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
 ) -> None:
     """Print a warning of ours in one line; those of other packages are for developers."""
     if issubclass(category, OrthodromeWarning):
