@@ -46,7 +46,8 @@ types: $(STAMP)
 
 # Compiling is most of what the fast suite does, so it runs unoptimised programs; `test-all` runs what users run.
 # A compiler that does not know a flag stops at once, so each is tried first.
-QUICK_COMPILE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
+QUICK_COMPILE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
+	--xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1
 KNOWN_FLAGS = $(foreach flag,$(QUICK_COMPILE),$(shell XLA_FLAGS=$(flag) $(BIN)/python -c 'import jax; jax.devices(); print("$(flag)")' 2>/dev/null))
 test: lint types ## lint, types and tests: about 12 minutes on 2 cores
 	@XLA_FLAGS="$(XLA_FLAGS) $(KNOWN_FLAGS)" $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not slow"

@@ -43,8 +43,7 @@ def run(space, starts):
         return target, sample(sampler, starts, seed=0, num_chains=4, num_warmup=50, num_draws=1000, progress=False)
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(("space", "side"), zip(SPACES, (0, 1), strict=True))
 def test_chains_in_one_component(space, side):
     """The uniform rung used to be on both components (about log 2 too much), or the volume that of SO(n) alone."""
     target, draws = run(space, np.float32(np.diag([1, -1 if side else 1])))

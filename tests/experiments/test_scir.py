@@ -46,15 +46,15 @@ def test_the_two_drifts_of_sgrld(method: str) -> None:
     """With all rows the mean over many steps from one point is the drift: right, or as the authors' code has it."""
     with jax.enable_x64(True):
         theta = jnp.asarray(np.random.default_rng(0).gamma(2.0, size=10))
-        sampler = dirichlet.sampler_of(method, jnp.asarray(SPARSE.rows), 1000, 2e-9)
+        sampler = dirichlet.sampler_of(method, jnp.asarray(SPARSE.rows), 1000, 2e-6)
         step = lambda i: sampler.step(jax.random.key(i), sampler.init(theta))[0].position
-        moved = np.asarray(jax.vmap(step)(jnp.arange(40_000)))
+        moved = np.asarray(jax.vmap(step)(jnp.arange(4_000)))
         counts = np.array([800.0, 100, 100, *[0] * 7])
         p = np.asarray(theta / theta.sum())
         right = 0.1 - np.asarray(theta) + counts - p * 1000
         wanted = right if method == "SGRLD" else np.asarray(theta) * right + 1
         noise = moved.std(axis=0) / np.sqrt(len(moved))
-        z = (moved.mean(axis=0) - np.asarray(theta) - 1e-9 * wanted) / noise
+        z = (moved.mean(axis=0) - np.asarray(theta) - 1e-6 * wanted) / noise
     assert np.abs(z).max() < 4.4
 
 

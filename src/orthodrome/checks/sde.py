@@ -25,7 +25,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -115,10 +114,18 @@ def check_sde(
         rows, first = stacked(points)
         names = coordinate_names(first)
         _check_shapes(drift, diffusion, logdensity, first, len(names))
-        look = partial(_look, drift, logdensity, ravel_pytree(first)[1])
-        report = _report(look, diffusion, rows, names, points, tolerance)
-        hint = "" if report.ok or diffusion is None else _mistaken(look, diffusion, rows, names, points, tolerance)
+        look = _looking(drift, diffusion, logdensity, ravel_pytree(first)[1])
+        report = _report(look, rows, names, points, tolerance)
+        hint = "" if report.ok or diffusion is None else _mistaken(look, rows, names, points, tolerance)
         return dataclasses.replace(report, hint=hint)
+
+
+READINGS = (lambda d: d, lambda b: b @ b.T / 2, lambda b: b @ b.T, lambda d: d / 2)
+"""What the user's matrix is taken for: D itself, or one of the MISTAKES, turned into D."""
+MISTAKES = (("B = sqrt(2 D)", "D = B B' / 2"), ("B = sqrt(D)", "D = B B'"), ("2 D", "half of it"))
+"""The other readings by name, and how they are turned into D."""
+BLOCK = 64
+"""The number of points that are evaluated at a time."""
 
 
 class Inspected(NamedTuple):
@@ -136,10 +143,22 @@ class Inspected(NamedTuple):
     logdensity: Any
 
 
-def _look(drift: Any, logdensity: Any, unravel: Any, diffusion: Any, rows: Array) -> Inspected:
-    """Evaluate everything that the check needs at all points."""
-    one = lambda z: _terms(drift, diffusion, logdensity, unravel, z)
-    return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(rows))
+def _looking(drift: Any, diffusion: Any, logdensity: Any, unravel: Any) -> Any:
+    """Return the function (rows, reading) that evaluates everything the check needs at all points.
+
+    It is compiled once: rows come in blocks of one size, and how the matrix is read (READINGS) is a number."""
+
+    @jax.jit
+    def block(rows: Array, reading: int) -> Inspected:
+        read = lambda z: jax.lax.switch(reading, READINGS, diffusion(z))
+        return jax.vmap(lambda z: _terms(drift, diffusion and read, logdensity, unravel, z))(rows)
+
+    def look(rows: Array, reading: int = 0) -> Inspected:
+        padded = np.resize(rows, (-(-len(rows) // BLOCK) * BLOCK, rows.shape[1]))
+        seen = [jax.tree.map(np.asarray, block(part, reading)) for part in np.split(padded, len(padded) // BLOCK)]
+        return jax.tree.map(lambda *parts: np.concatenate(parts)[: len(rows)], *seen)
+
+    return look
 
 
 def _terms(drift: Any, diffusion: Any, logdensity: Any, unravel: Any, z: Array) -> Inspected:
@@ -165,11 +184,11 @@ def _reversible(diffusion: Any, unravel: Any, slope: Any, z: Array) -> Array:
     return jnp.einsum("ijj->i", jax.jacfwd(d)(z)) + d(z) @ slope(z)
 
 
-def _report(look: Any, diffusion: Any, rows: Array, names: list[str], points: Tree, tolerance: float) -> SDEReport:
-    seen = look(diffusion, rows)
+def _report(look: Any, rows: Array, names: list[str], points: Tree, tolerance: float, reading: int = 0) -> SDEReport:
+    seen = look(rows, reading)
     _check_smooth(seen, points)
     found = residuals(seen.terms, seen.sizes, seen.coupling.max(axis=0) > 0)
-    kinks = _kinks(look, diffusion, rows, found.relative > tolerance, tolerance)
+    kinks = _kinks(look, reading, rows, found.relative > tolerance, tolerance)
     if len(kinks) == len(rows):
         raise BadInput("every point lies on a kink of the drift, the diffusion or the log density; pass typical points")
     relative = found.relative.copy()
@@ -200,32 +219,25 @@ def _check_smooth(seen: Inspected, points: Tree) -> None:
         raise BadInput(f"drift, diffusion or log density has a non-finite derivative {where(bad)}; pass other points")
 
 
-def _kinks(look: Any, diffusion: Any, rows: Array, failed: np.ndarray, tolerance: float) -> tuple[int, ...]:
+def _kinks(look: Any, reading: int, rows: Array, failed: np.ndarray, tolerance: float) -> tuple[int, ...]:
     """Return the failed points all of whose neighbours (eight random ones, on opposite sides) satisfy the equation."""
     if not failed.any():
         return ()
     numbers, away = np.flatnonzero(failed), np.random.default_rng(0).normal(size=(4, rows.shape[1]))
     steps = NEIGHBOUR * np.concatenate([away, -away])
     near = np.asarray(rows)[numbers][:, None] * (1 + steps) + NEIGHBOUR * steps
-    seen = look(diffusion, jnp.asarray(near.reshape(-1, rows.shape[1])))
+    seen = look(near.reshape(-1, rows.shape[1]), reading)
     found = residuals(seen.terms, seen.sizes, seen.coupling.max(axis=0) > 0).relative.reshape(len(numbers), -1)
     return tuple(int(i) for i in numbers[np.all(found <= tolerance, axis=1)])
 
 
-def _mistaken(look: Any, diffusion: Any, rows: Array, names: list[str], points: Tree, tolerance: float) -> str:
+def _mistaken(look: Any, rows: Array, names: list[str], points: Tree, tolerance: float) -> str:
     """Return what the matrix seems to be, if the SDE is right once it is turned into D."""
-    for name, formula, meant in MISTAKES:
+    for reading, (name, formula) in enumerate(MISTAKES, start=1):
         with contextlib.suppress(BadInput):
-            if _report(look, lambda z, meant=meant: meant(diffusion(z)), rows, names, points, tolerance).ok:
+            if _report(look, rows, names, points, tolerance, reading).ok:
                 return f"you passed {name} as `diffusion`; it must return D itself: with {formula} the law is kept"
     return ""
-
-
-MISTAKES: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
-    ("B = sqrt(2 D)", "D = B B' / 2", lambda b: b @ b.T / 2),
-    ("B = sqrt(D)", "D = B B'", lambda b: b @ b.T),
-    ("2 D", "half of it", lambda d: d / 2),
-)
 
 
 def _check_shapes(drift: Any, diffusion: Any, logdensity: Any, z: Tree, size: int) -> None:
