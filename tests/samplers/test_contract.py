@@ -233,7 +233,7 @@ def test_the_doors_let_it_in(seen: Seen) -> None:
 
 def test_every_class_with_a_step_is_registered() -> None:
     """Whatever has `init` and `step` the run loop can drive."""
-    assert classes_with("init", "step") == {case.kind.__name__ for case in SAMPLERS.values()}
+    assert classes_with("step", "init") == {case.kind.__name__ for case in SAMPLERS.values()}
 
 
 def test_every_sampler_that_python_steps_is_registered() -> None:

@@ -8,13 +8,22 @@ from pathlib import Path
 import orthodrome
 
 
-def classes_with(*methods: str) -> set[str]:
-    """Return the names of the classes that define these methods themselves and are not abstract."""
-    found = set()
-    for path in Path(orthodrome.__file__).parent.rglob("*.py"):
-        classes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
-        found |= {node.name for node in classes if not is_abstract(node) and set(methods) <= defined(node)}
-    return found
+def classes_with(own: str, *others: str) -> set[str]:
+    """Return the names of the classes, not abstract, that define the first method and define or inherit the others."""
+    texts = (path.read_text() for path in Path(orthodrome.__file__).parent.rglob("*.py"))
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    by_name = {node.name: node for node in nodes}
+    return {
+        node.name
+        for node in nodes
+        if not is_abstract(node) and own in defined(node) and set(others) <= inherited(node, by_name)
+    }
+
+
+def inherited(node: ast.ClassDef, by_name: dict[str, ast.ClassDef]) -> set[str]:
+    """Return the methods of a class and of those of its bases that are in the package."""
+    bases = (by_name[name] for base in node.bases if (name := ast.unparse(base)) in by_name)
+    return defined(node).union(*(inherited(base, by_name) for base in bases))
 
 
 def is_abstract(node: ast.ClassDef) -> bool:
