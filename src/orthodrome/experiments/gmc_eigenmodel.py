@@ -26,7 +26,7 @@ from orthodrome.experiments.support.eigenmodel.speed import speed_claims
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.law import target
-from orthodrome.models.network.model import random_starts
+from orthodrome.models.network.starts import random_starts
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 from orthodrome.run import sample
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC

@@ -126,7 +126,8 @@ def test_a_planted_network_is_found() -> None:
     i, j = np.triu_indices(40, 1)
     held = rng.choice(i.size, 120, replace=False)
     pairs = list(zip(i[held].tolist(), j[held].tolist(), strict=True))
-    model = NetworkEigenmodel(1, num_steps=6, num_chains=2, num_warmup=300, num_draws=150, random_state=1)
+    settings: dict[str, Any] = {"num_steps": 6, "num_chains": 2, "num_warmup": 300, "num_draws": 150}
+    model = NetworkEigenmodel(1, restarts=0, tempering=None, random_state=1, **settings)
     model.fit(edges, missing=pairs)
     from sklearn.metrics import roc_auc_score
 

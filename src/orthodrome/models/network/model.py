@@ -3,9 +3,10 @@
     P(edge ij) = F([U L U']_ij + c)
 
 with a frame U, eigenvalues L of either sign (similar nodes attract or repel each other) and an intercept c; the prior
-is in `law`. All three are sampled together by geodesic Monte Carlo on the product of the frames with flat space; with
-`tempering`, between the local modes too. Signs and order of the columns are not identified: draws are aligned to one
-another (`aligned`).
+is in `law`. All three are sampled together by geodesic Monte Carlo on the product of the frames with flat space. The
+posterior has local modes: several starts are tried and the best kept (`restarts`), and if the chains then still
+disagree, they are drawn once more with parallel tempering, between the modes. Signs and order of the columns are not
+identified: draws are aligned to one another (`aligned`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
+from orthodrome.models.network.modes import disagree, tempered
+from orthodrome.models.network.restarts import LOOKED, TRIED, Start, best_starts, candidates, dimension
 from orthodrome.models.network.starts import spectral_starts
+from orthodrome.run.sample import sample
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.holders.tempering import Tempering
 
@@ -41,7 +45,10 @@ class NetworkEigenmodel(SampledModel):
     rank: p, the number of columns of the frame
     link: 'probit' or 'logit'
     method: 'hmc', or 'gibbs': Hoff's sampler, the baseline (probit only; tempering and steps do not apply)
-    tempering: None, or the number of replicas (see `Tempering`)
+    restarts: the number of random starts that are tried beside those from the spectrum; 0 (and with 'gibbs'): the
+        spectrum alone, and nothing is tried
+    tempering: 'auto': if the chains end in different modes, and then with as many replicas as the dimension asks for;
+        None: never; a number: always, with so many replicas (see `Tempering`)
     step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory (T in the paper)
     num_chains, num_warmup, num_draws: of the run
@@ -49,8 +56,9 @@ class NetworkEigenmodel(SampledModel):
     random_state: an int
     progress: whether to show a progress bar
 
-    After `fit`: draws_ (aligned), nodes_, edges_, frame_, eigenvalues_ and intercept_ (posterior means), and
-    edge_probability_, the matrix of posterior probabilities of every edge, the held-out ones included.
+    After `fit`: draws_ (aligned), tempered_ (whether they were drawn with tempering), nodes_, edges_, frame_,
+    eigenvalues_ and intercept_ (posterior means), and edge_probability_, the matrix of posterior probabilities of every
+    edge, the held-out ones included.
     """
 
     def __init__(
@@ -59,7 +67,8 @@ class NetworkEigenmodel(SampledModel):
         *,
         link: str = "probit",
         method: str = "hmc",
-        tempering: int | None = None,
+        restarts: int = 4,
+        tempering: int | str | None = "auto",
         step_size: Any = None,
         num_steps: int = 20,
         num_chains: int = 4,
@@ -73,6 +82,7 @@ class NetworkEigenmodel(SampledModel):
         self.rank = rank
         self.link = link
         self.method = method
+        self.restarts = restarts
         self.tempering = tempering
         self.step_size = step_size
         self.num_steps = num_steps
@@ -86,29 +96,52 @@ class NetworkEigenmodel(SampledModel):
         self.check_run()
         doors.check_whole("rank", self.rank, 1)
         doors.check_whole("num_steps", self.num_steps, 1)
-        if self.tempering is not None:
+        doors.check_whole("restarts", self.restarts, 0)
+        if self.tempering not in (None, "auto"):
             doors.check_whole("tempering", self.tempering, 2)
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
         doors.check_choice("link", self.link, tuple(LINKS))
         doors.check_choice("method", self.method, METHODS)
-        if self.method == "gibbs" and (self.link != "probit" or self.tempering is not None):
+        if self.method == "gibbs" and (self.link != "probit" or isinstance(self.tempering, int)):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         if not 1 <= self.rank <= len(self.nodes_):
             raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
-        starts = spectral_starts(self.edges_, self.rank, self.link, self.num_chains, self.random_state, self.dtype)
-        dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
         with self.in_precision():
-            self.draws_ = aligned(self.drawn(self._sampler(), starts, dims, coords))
+            self.draws_ = self._draws()
         self._summarise()
         self.warn_not_converged()
         return self
+
+    def _draws(self) -> xarray.DataTree:
+        """Return the aligned draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
+        sampler, replicas = self._sampler(), self.tempering if isinstance(self.tempering, int) else None
+        starts = self._starts(sampler)
+        self.tempered_ = replicas is not None
+        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts)
+        if self.tempering != "auto" or self.method == "gibbs" or not disagree(tree):
+            return tree
+        self.tempered_ = True
+        return self._aligned(tempered(sampler, dimension(starts[0])), starts)
+
+    def _aligned(self, sampler: Any, starts: list[Start]) -> xarray.DataTree:
+        dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
+        return aligned(self.drawn(sampler, starts, dims, coords))
 
     def _sampler(self) -> Any:
         if self.method == "gibbs":
             return EigenmodelGibbs(self.edges_)
         law = target(self.edges_, self.link, self.dtype)
-        sampler = GeodesicHMC(FullGradient(law), self.step_size, self.num_steps)
-        return sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering)
+        return GeodesicHMC(FullGradient(law), self.step_size, self.num_steps)
+
+    def _starts(self, sampler: Any) -> list[Start]:
+        """Return one start for each chain: from the spectrum, or the best of those that were tried."""
+        settings = self.edges_, self.rank, self.link
+        if not self.restarts or self.method == "gibbs":
+            return spectral_starts(*settings, self.num_chains, self.random_state, self.dtype)
+        run: dict[str, Any] = {"num_chains": self.num_chains, "num_warmup": TRIED - LOOKED, "num_draws": LOOKED}
+        short = lambda starts: sample(sampler, starts, seed=self.random_state, progress=False, check=False, **run)
+        tried = candidates(*settings, self.restarts, self.random_state, self.dtype)
+        return best_starts(tried, short, self.num_chains)
 
     def _summarise(self) -> None:
         posterior = self.draws_["posterior"].dataset
@@ -147,17 +180,6 @@ class NetworkEigenmodel(SampledModel):
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
-
-
-def random_starts(nodes: int, rank: int, chains: int, seed: int, dtype: str) -> list[dict[str, Any]]:
-    """Return random frames, eigenvalues N(0, 1), and an intercept of -2, where the authors' code starts."""
-    starts = []
-    for chain in range(chains):
-        rng = np.random.default_rng([seed, chain])
-        frame = np.linalg.qr(rng.normal(size=(nodes, rank)))[0]
-        one = {"frame": frame, "eigenvalues": rng.normal(size=rank), "intercept": np.array(-2.0)}
-        starts.append({name: np.asarray(value, dtype) for name, value in one.items()})
-    return starts
 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:

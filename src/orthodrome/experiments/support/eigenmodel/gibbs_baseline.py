@@ -17,7 +17,7 @@ from orthodrome.core.types import Reals
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.eigenmodel.speed import compiled_seconds
 from orthodrome.models.network.gibbs import EigenmodelGibbs
-from orthodrome.models.network.model import random_starts
+from orthodrome.models.network.starts import random_starts
 from orthodrome.run import sample
 
 SOUND = 0.05

@@ -15,7 +15,7 @@ from orthodrome.core.types import Reals
 from orthodrome.experiments.support.contract import Claim
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.network.law import target
-from orthodrome.models.network.model import random_starts
+from orthodrome.models.network.starts import random_starts
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 
 STEPS = {"frame": 0.005, "eigenvalues": 0.1, "intercept": 0.001}

@@ -1,0 +1,38 @@
+"""Do the chains of a network sit in different modes, and which ladder of temperatures joins them?
+
+Neighbours with the exponents e and e' > e exchange with a fair chance if (e' - e) times the standard deviation of the
+log density, sqrt(m / 2) / e at the exponent e in m dimensions, is about one. So ln(1 / h) sqrt(m / 2) rungs lead down
+to the exponent h of the hottest, times SPACING if fewer exchanges will do.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from orthodrome.diagnostics.quick import look, quick_rhat
+from orthodrome.samplers.holders.tempering import Tempering
+
+RHAT = 1.4
+"""One of four chains in a mode of its own has an R-hat of ranks of 1.65; chains in one mode that mix slowly have less
+than this unless they are worth fewer than some five draws each."""
+HOTTEST, SPACING, MOST = 0.3, 0.6, 20
+"""The hottest exponent, the distance of rungs, and their largest number (that of Byrne & Girolami)."""
+
+
+def disagree(tree: Any) -> bool:
+    """Return whether the chains of aligned draws have different eigenvalues or intercepts."""
+    values = (quick_rhat(look(tree["posterior"][name], "")) for name in ("eigenvalues", "intercept"))
+    return bool(max(np.max(np.nan_to_num(rhat)) for rhat in values) > RHAT)
+
+
+def rungs(dimension: int) -> int:
+    """Return the number of replicas for a posterior of this dimension."""
+    return min(MOST, 2 + math.ceil(SPACING * math.log(1 / HOTTEST) * math.sqrt(dimension / 2)))
+
+
+def tempered(sampler: Any, dimension: int) -> Tempering:
+    """Return parallel tempering around a sampler."""
+    return Tempering(sampler, num_replicas=rungs(dimension), hottest=HOTTEST)
