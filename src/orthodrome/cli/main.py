@@ -109,6 +109,8 @@ def explain(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"cannot read or write {where}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error or 'ask for less'}; fewer topics, words or draws need less"
     return f"unexpected {type(error).__name__}: {error}; run it again with --debug for the whole story"
 
 

@@ -183,6 +183,13 @@ def test_empty_documents_are_fine_and_an_empty_corpus_is_not() -> None:
             LDA(2, **QUICK).fit(nothing)
 
 
+def test_documents_that_are_none_are_refused() -> None:
+    with pytest.raises(BadInput, match="X holds texts"):
+        LDA(2).fit(["a text", "another"])
+    with pytest.raises(BadInput, match=r"1e\+15 words in all"):
+        LDA(2).fit(np.array([[1e15, 1.0], [1.0, 1.0]]))
+
+
 def test_a_vocabulary_that_changes_is_refused() -> None:
     model = LDA(2, **QUICK).partial_fit(planted(20))
     with pytest.raises(ValueError, match="30 features"):
@@ -205,6 +212,10 @@ def test_more_topics_than_words_warn() -> None:
         ({"topic_word_prior": 0.0}, "topic_word_prior is 0.0"),
         ({"doc_topic_prior": [1.0, 2.0, 3.0]}, "doc_topic_prior is"),
         ({"step_power": -1.0}, "step_power is -1.0"),
+        ({"step_power": float("nan")}, "step_power is nan"),
+        ({"num_draws": "many"}, "num_draws must be a whole number"),
+        ({"doc_topic_prior": "much"}, "it must be a positive number, or 2 of them"),
+        ({"learn_prior": "yes"}, "learn_prior is 'yes'"),
     ],
 )
 def test_settings_that_cannot_be(setting: dict[str, Any], message: str) -> None:

@@ -41,7 +41,7 @@ class Job:
     min_words: int = option(5, "Leave out documents with fewer words.", least=1)
     normalize: bool = option(False, "Make rows that are not counts unit vectors.", only="sam")
     held_out: float = option(0.1, "Share kept for the perplexity.", least=0, most=0.9)
-    num_topics: int = option(20, "The number of topics.", least=1)
+    num_topics: int = option(20, "The number of topics.", least=1, most=100_000)
     num_iterations: int | None = option(
         None, "Draws of the topics; the first 60 % only tune (else 2000; lda: chosen from the documents).", least=1
     )
@@ -53,7 +53,7 @@ class Job:
         choices=tuple(dict.fromkeys(METHODS["sam"] + METHODS["lda"])),
     )
     batch_size: int | None = option(None, f"Documents per step {FROM_DATA}.", least=1)
-    sweeps: int | None = option(None, "Gibbs sweeps over a minibatch (else 10).", least=1, only="lda")
+    sweeps: int | None = option(None, "Gibbs sweeps over a minibatch (else 10).", least=1, most=100_000, only="lda")
     corpus_concentration: float | None = option(None, f"kappa0 {FROM_DATA}.", only="sam")
     topic_concentration: float | None = option(None, f"sigma {FROM_DATA}.", only="sam")
     document_concentration: float | None = option(None, f"kappa1 {FROM_DATA}.", only="sam")

@@ -13,6 +13,9 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.assignments import Tokens, tokens
 
+MOST_TOKENS = 4e9
+"""Every token takes bytes: counts that add up to more are refused before memory is taken."""
+
 
 @pytree
 class TokenDocuments:
@@ -64,6 +67,10 @@ def whole_counts(x: Any) -> scipy.sparse.csr_matrix:
         row = int(np.searchsorted(table.indptr, int(values.argmin()), side="right")) - 1
         raise BadInput(
             f"Negative values in data passed to LDA: row {row} has a count of {values.min()}; counts are >= 0"
+        )
+    if (total := float(values.sum(dtype=np.float64))) > MOST_TOKENS:
+        raise BadInput(
+            f"X has {total:.3g} words in all (one entry is {values.max():.3g}); at most {MOST_TOKENS:.0e} fit"
         )
     whole = np.rint(values)
     if changed := int(np.count_nonzero(whole != values)):
