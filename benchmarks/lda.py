@@ -45,8 +45,12 @@ class Point(NamedTuple):
     perplexity: float
 
 
-def read(folder: Path, corpus: str) -> tuple[Any, Any, Any]:
-    """Return the training counts, and the seen and the held-back part of the test documents."""
+def read(folder: Path, corpus: str, validation: bool = False) -> tuple[Any, Any, Any]:
+    """Return the training counts, and the seen and the held-back part of the test documents.
+
+    validation: other documents than those of the test, on which settings may be chosen; then those of the test are
+    left out altogether
+    """
     name = FILES[corpus]
     paths = (folder / corpus / f"{name}_{part}.npz" for part in ("counts", "heldout"))
     counts, held = (scipy.sparse.load_npz(path).astype(np.int64).tocsr() for path in paths)
@@ -54,6 +58,9 @@ def read(folder: Path, corpus: str) -> tuple[Any, Any, Any]:
     long = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() >= LEAST_WORDS)
     test = np.sort(rng.choice(long, NUM_TEST, replace=False))
     train = np.setdiff1d(np.arange(counts.shape[0]), test)
+    if validation:
+        test = np.sort(rng.choice(np.setdiff1d(long, test), NUM_TEST, replace=False))
+        train = np.setdiff1d(train, test)
     return counts[train], counts[test] - held[test], held[test]
 
 
@@ -154,11 +161,12 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=120.0, help="processor seconds of each, divided by the cores")
     parser.add_argument("--alone", action="store_true", help="without tomotopy")
+    parser.add_argument("--validation", action="store_true", help="judge by other documents than those of the test")
     parser.add_argument("--learn-prior", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     cores = os.cpu_count() or 1
-    train, seen, held = read(options.data, options.corpus)
+    train, seen, held = read(options.data, options.corpus, options.validation)
     task, documents = completion_task(seen, held), read_counts(train)
     with computing(cores):
         warm_up(num_topics=options.topics)

@@ -2,6 +2,7 @@
 
 from orthodrome.corpora.corpus import Corpus, count_words, from_words
 from orthodrome.corpora.docstrings import python_docstrings
+from orthodrome.corpora.mapped import MappedCorpus, open_mapped, write_mapped
 from orthodrome.corpora.read import read_corpus
 from orthodrome.corpora.stream import batches, weigh_texts
 from orthodrome.corpora.tfidf import Frequency, frequency_of, nonempty, normalise, row_lengths, tfidf
@@ -10,6 +11,7 @@ from orthodrome.corpora.wikipedia import TrainTest, wikipedia_set
 __all__ = [
     "Corpus",
     "Frequency",
+    "MappedCorpus",
     "TrainTest",
     "batches",
     "count_words",
@@ -17,10 +19,12 @@ __all__ = [
     "from_words",
     "nonempty",
     "normalise",
+    "open_mapped",
     "python_docstrings",
     "read_corpus",
     "row_lengths",
     "tfidf",
     "weigh_texts",
     "wikipedia_set",
+    "write_mapped",
 ]

@@ -140,6 +140,15 @@ def test_a_killed_run_goes_on_to_the_same_numbers(method: str, tmp_path: Path) -
     np.testing.assert_array_equal(resumed.doc_topic_prior_, whole.doc_topic_prior_)
 
 
+def test_left_to_right_is_an_option(fitted: LDA) -> None:
+    """A whole document that the topics explain has a lower perplexity than one of random words."""
+    like, unlike = planted(5, 7), np.random.default_rng(0).multinomial(30, np.full(30, 1 / 30), 5)
+    found = [fitted.perplexity(x, evaluation="left-to-right", particles=5) for x in (like, unlike)]
+    assert 5 < found[0] < found[1] < 200
+    with pytest.raises(BadInput, match="evaluation is 'both'"):
+        fitted.perplexity(like, evaluation="both")
+
+
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
@@ -159,9 +168,10 @@ def test_a_stream_goes_on_from_a_fit(fitted: LDA) -> None:
     assert matched_cosines(before, model.components_).min() > 0.8
 
 
-def test_gibbs_does_not_stream() -> None:
+@pytest.mark.parametrize("method", ["gibbs", "collapsed"])
+def test_exact_methods_do_not_stream(method: str) -> None:
     with pytest.raises(BadInput, match="use method='scir'"):
-        LDA(2, method="gibbs", **QUICK).partial_fit(planted(20))
+        LDA(2, method=method, **QUICK).partial_fit(planted(20))
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

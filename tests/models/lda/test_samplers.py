@@ -12,6 +12,7 @@ import pytest
 from scipy.special import digamma, gammaln
 
 from orthodrome.kernels.computing import computing
+from orthodrome.models.lda.collapsed import CollapsedGibbs
 from orthodrome.models.lda.defaults import UPDATES
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.gibbs import AllocationGibbs
@@ -66,9 +67,10 @@ def exact_law() -> dict[tuple[int, ...], float]:
 
 
 @pytest.mark.parametrize("biased", [False, True])
-def test_gibbs_draws_from_the_enumerated_posterior(biased: bool) -> None:
+@pytest.mark.parametrize("exact", [AllocationGibbs, CollapsedGibbs])
+def test_gibbs_draws_from_the_enumerated_posterior(exact: Any, biased: bool) -> None:
     """All 64 assignments and E[phi]; the control, a beta off by 0.15, fails."""
-    sampler = AllocationGibbs(problem(topic_word_prior=BETA + 0.15 * biased))
+    sampler = exact(problem(topic_word_prior=BETA + 0.15 * biased))
     law, steps, burn = exact_law(), 6_000, 50
     seen: dict[tuple[int, ...], int] = dict.fromkeys(law, 0)
     same = np.zeros(steps)
@@ -162,14 +164,14 @@ def small_corpus(count: int = 60) -> TokenDocuments:
 
 def samplers() -> dict[str, Any]:
     given = problem(small_corpus(), learns=True, num_warmup=4)
-    one = {"gibbs": AllocationGibbs(given, ((10, 1), (30, 1)))}
+    one = {"gibbs": AllocationGibbs(given, ((10, 1), (30, 1))), "collapsed": CollapsedGibbs(given)}
     return one | {
         name: StochasticAllocation(given, update, 20, 4, Polynomial(0.01, 10.0, 0.5), name == "sgld")
         for name, update in UPDATES.items()
     }
 
 
-@pytest.mark.parametrize("name", ["gibbs", *UPDATES])
+@pytest.mark.parametrize("name", ["gibbs", "collapsed", *UPDATES])
 def test_the_number_of_threads_makes_no_difference(name: str) -> None:
     found = []
     for threads in (1, 2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +19,7 @@ from orthodrome.models.topics.completion import (
     predictions,
     split_documents,
 )
+from orthodrome.models.topics.left_to_right import left_to_right
 from orthodrome.models.topics.matching import match_topics, matched_cosines
 
 
@@ -78,3 +80,28 @@ def test_topics_find_their_places_again() -> None:
     np.testing.assert_array_equal(order[match_topics(topics, moved)], np.arange(6))
     assert matched_cosines(topics, moved).min() > 0.98
     assert np.abs(matched_cosines(topics, rng.dirichlet(np.full(30, 0.1), 6))).max() < 0.98
+
+
+def test_left_to_right_agrees_with_enumeration() -> None:
+    """Two documents of up to five words, three topics: the sum over all assignments; another prior does not."""
+    rng = np.random.default_rng(4)
+    topics, alpha = rng.dirichlet(np.full(4, 0.6), 3), np.array([0.3, 0.9, 0.5])
+    counts = np.array([[2, 1, 0, 1], [0, 0, 3, 2], [0, 0, 0, 0]])
+    exact = [enumerated(np.repeat(np.arange(4), row), topics, alpha) for row in counts]
+    found = left_to_right(counts, topics, alpha, particles=4_000, seed=1)
+    np.testing.assert_allclose(found, exact, atol=0.02)
+    assert np.abs(left_to_right(counts, topics, alpha * 1.4, particles=4_000, seed=1)[:2] - exact[:2]).max() > 0.03
+    with pytest.raises(BadInput, match="4 columns, the topics 3 words"):
+        left_to_right(counts, topics[:, :3], alpha)
+
+
+def enumerated(words: np.ndarray, topics: np.ndarray, alpha: np.ndarray) -> float:
+    """log of the sum over all assignments of the Polya urn times the probabilities of the words."""
+    total = 0.0
+    for z in itertools.product(range(len(alpha)), repeat=len(words)):
+        numbers, value = alpha.copy(), 1.0
+        for k, w in zip(z, words, strict=True):
+            value *= numbers[k] / numbers.sum() * topics[k, w]
+            numbers[k] += 1
+        total += value
+    return float(np.log(total))

@@ -29,6 +29,7 @@ STEPS = {
     "sgld": (0.01, 1.0, 0.0),
     "sghmc": (0.1, 1.0, 0.0),
     "gibbs": (0.0, 1.0, 0.0),
+    "collapsed": (0.0, 1.0, 0.0),
 }
 """h, tau, kappa of h (1 + m / tau)^(-kappa): the values that the papers report."""
 
@@ -63,7 +64,8 @@ def settings_for(model: Any, documents: TokenDocuments, streams: bool = False) -
     """Return the settings of a model for these documents; streams: they are the first of a stream."""
     pick = lambda name, chosen: chosen if getattr(model, name) is None else getattr(model, name)
     method = ("scir" if streams else "gibbs") if model.method == "auto" else model.method
-    gibbs, stages = method == "gibbs", stages_for(documents.count)
+    gibbs = method in ("gibbs", "collapsed")
+    stages = stages_for(documents.count) if method == "gibbs" else ()
     mean = documents.num_tokens / max(1, documents.count)
     batch = min(documents.count, max(50, int(BATCH_TOKENS / max(1.0, mean))))
     full = FULL_SWEEPS if stages else SMALL_SWEEPS
@@ -77,7 +79,7 @@ def settings_for(model: Any, documents: TokenDocuments, streams: bool = False) -
         int(pick("batch_size", batch)),
         int(pick("sweeps", 1 if gibbs else 10)),
         (float(pick("step_size", first)), float(pick("step_scale", scale)), float(pick("step_power", power))),
-        stages if gibbs else (),
+        stages,
         int(pick("num_warmup", warmup)),
         int(pick("num_draws", 20)),
         int(pick("thin", 1 if gibbs else 5)),

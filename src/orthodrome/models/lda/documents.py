@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.assignments import Tokens, tokens
+from orthodrome.kernels.documents import count_words, gather, word_keys
 
 MOST_TOKENS = 4e9
 """Every token takes bytes: counts that add up to more are refused before memory is taken."""
@@ -43,8 +44,9 @@ class TokenDocuments:
         """Return the tokens of some documents, in their order."""
         sizes = self.starts[rows + 1] - self.starts[rows]
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], sizes)
-        return Tokens(self.words[places], starts)
+        found = np.empty(starts[-1], np.int32)
+        gather(self.words, self.starts, rows, starts, found)
+        return Tokens(found, starts)
 
     def shuffled(self, seed: int) -> TokenDocuments:
         """Return the documents in a random order."""
@@ -53,10 +55,15 @@ class TokenDocuments:
 
     def keys(self) -> NDArray[np.int64]:
         """Return a number for each document made of its words: what names its stream when order must not matter."""
-        mix = (self.words.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        mix = (mix ^ (mix >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix ^ (mix >> np.uint64(32)), dtype=np.uint64)])
-        return (sums[self.starts[1:]] - sums[self.starts[:-1]]).view(np.int64)
+        found = np.empty(self.count, np.uint64)
+        word_keys(self.words, self.starts, found)
+        return found.view(np.int64)
+
+    def frequencies(self) -> NDArray[np.int64]:
+        """Return how often each word occurs."""
+        found = np.zeros(self.num_words, np.int64)
+        count_words(self.words, found)
+        return found
 
 
 def whole_counts(x: Any) -> scipy.sparse.csr_matrix:

@@ -18,16 +18,10 @@ import numpy as np
 from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import assign_topics
-from orthodrome.kernels.transition import cir_transition_counts
 from orthodrome.models.lda.documents import TokenDocuments
-from orthodrome.models.lda.prior import learnt_prior
+from orthodrome.models.lda.prior import LEARN_EVERY, learnt_prior
 from orthodrome.models.lda.sampler import AllocationInfo, AllocationProblem, AllocationSampler, AllocationState
-from orthodrome.models.lda.weights import mean_topics, normalised_exp
-
-LEARN_EVERY = 3
-"""Sweeps between two updates of alpha."""
-FORGETTING = 80.0
-"""After this time a CIR process is, to rounding, a fresh draw of its stationary law Gamma(beta + n, 1)."""
+from orthodrome.models.lda.weights import draw_topics, mean_topics
 
 
 @pytree
@@ -78,7 +72,7 @@ class AllocationGibbs(AllocationSampler):
         if left > 0:
             mean_topics(state.counts, self._smoothing(size), state.topics)
         else:
-            self._draw_topics(seed, state)
+            draw_topics(seed ^ 1, state.counts, given.topic_word_prior, state.topics)
         return state, AllocationInfo(size, 0.0, float(state.prior.sum()))
 
     def _smoothing(self, size: int) -> float:
@@ -93,9 +87,3 @@ class AllocationGibbs(AllocationSampler):
         if 2 * taken < self.num_warmup or size < self.given.data.count:
             return False
         return (taken + 1) % LEARN_EVERY == 0 or taken + 1 == self.num_warmup
-
-    def _draw_topics(self, seed: int, state: AllocationState) -> None:
-        """Draw phi | z: Gamma numbers by logarithms, so that none underflows, and normalised."""
-        log_theta = np.zeros(state.topics.shape, np.float32)
-        drawn = cir_transition_counts(seed ^ 1, log_theta, self.given.topic_word_prior, 1.0, state.counts, FORGETTING)
-        normalised_exp(drawn, state.topics)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from orthodrome import doors
 from orthodrome.errors import BadInput
+from orthodrome.models.lda.collapsed import CollapsedGibbs
 from orthodrome.models.lda.defaults import UPDATES, AllocationSettings
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.gibbs import AllocationGibbs
@@ -17,7 +18,7 @@ from orthodrome.models.lda.stochastic import StochasticAllocation
 from orthodrome.models.topics.completion import completion_task, split_documents
 from orthodrome.schedules import Polynomial
 
-METHODS = ("auto", "gibbs", *UPDATES)
+METHODS = ("auto", "gibbs", "collapsed", *UPDATES)
 LOOKS = 20
 """How often held-out documents are looked at in a run."""
 
@@ -74,6 +75,8 @@ def sampler_of(
     problem = AllocationProblem(documents, prior, *facts, watch)
     if settings.method == "gibbs":
         return AllocationGibbs(problem, settings.stages)
+    if settings.method == "collapsed":
+        return CollapsedGibbs(problem)
     step = Polynomial(*settings.step)
     update = UPDATES[settings.method]
     return StochasticAllocation(problem, update, settings.batch_size, max(2, settings.sweeps), step, repeated)

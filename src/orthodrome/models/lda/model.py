@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from orthodrome.corpora.mapped import MappedCorpus
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.lda.defaults import settings_for
@@ -34,8 +35,8 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Nothing needs to be set; None stands for a choice from the corpus, which `settings_` shows after `fit`.
 
     n_components: K, the number of topics
-    method: 'gibbs' (exact), 'scir', 'sgrld', 'sgrhmc', 'sgld' or 'sghmc' (minibatches); 'auto': 'gibbs', and 'scir' for
-        `partial_fit`
+    method: 'gibbs' (exact), 'collapsed' (exact and serial: the reference), 'scir', 'sgrld', 'sgrhmc', 'sgld' or 'sghmc'
+        (minibatches); 'auto': 'gibbs', and 'scir' for `partial_fit`
     doc_topic_prior: alpha, a positive number, or one for each topic
     topic_word_prior: beta
     learn_prior: learn alpha, one number for each topic, in the second half of the warm-up
@@ -110,6 +111,8 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ) -> LDA:
         """Sample the topics.
 
+        X: counts, documents x words; or a `MappedCorpus`, which stays on disk
+
         vocabulary: the words of the columns, which then label the draws (default: the names of the columns, if X has
             names)
         checkpoint: a folder that makes the run survive a kill: called again with the same folder, data and settings,
@@ -117,13 +120,14 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         held_out: other documents, a tenth of whose words are predicted now and then: the perplexity is shown beside the
             bar, and is in draws_["sample_stats"] and draws_["warmup_sample_stats"]
         """
-        documents = self.prepare(X)
+        documents, mapped = self.prepare(X), isinstance(X, MappedCorpus)
+        vocabulary = X.vocabulary if mapped and vocabulary is None else vocabulary
         about = self._about(held_out is not None)
         if checkpoint is not None:
             self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
         watch = None if held_out is None else watch_of(self.settings_, self.table(held_out), self.seed_)
-        shuffled = documents.shuffled(self.seed_)
-        sampler = sampler_of(self.settings_, self.n_components, shuffled, repeated=self.replace, watch=watch)
+        ordered = documents if mapped else documents.shuffled(self.seed_)  # a corpus on disk stays as it is
+        sampler = sampler_of(self.settings_, self.n_components, ordered, repeated=self.replace, watch=watch)
         with computing(self.n_jobs):
             tree = self.drawn(
                 sampler,
@@ -153,8 +157,9 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.take(self.stream_.tree(DIMS, self.word_labels(None)), 0)
 
     def _open_stream(self, documents: TokenDocuments, start: Any) -> None:
-        if self.settings_.method == "gibbs":
-            raise BadInput("method='gibbs' needs all documents at once; for `partial_fit` use method='scir'")
+        if self.settings_.method in ("gibbs", "collapsed"):
+            method = self.settings_.method
+            raise BadInput(f"method={method!r} needs all documents at once; for `partial_fit` use method='scir'")
         settings = self.settings_._replace(batch_size=documents.count)
         total = documents.count if self.total_documents is None else self.total_documents
         with computing(self.n_jobs):
@@ -184,10 +189,19 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def documents(self, X: Any, *, reset: bool = False) -> TokenDocuments:
         """Return the rows of X as tokens, checked; reset: with columns of their own, not those of `fit`."""
-        return read_counts(self.table(X, reset=reset))
+        if not isinstance(X, MappedCorpus):
+            return read_counts(self.table(X, reset=reset))
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = X.num_words
+        if X.num_words != self.n_features_in_:
+            raise BadInput(f"X has {X.num_words} words, but LDA was fitted with {self.n_features_in_} features")
+        return TokenDocuments(X.indices, X.indptr, X.num_words)
 
     def table(self, X: Any, *, reset: bool = False) -> Any:
         """Return X as a checked matrix of counts."""
+        if isinstance(X, MappedCorpus):
+            raise BadInput("this needs a matrix in memory: pass some documents, `corpus.rows(begin, end)`")
         kinds = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.uint16, np.uint32]
         return whole_counts(self.checked_table(X, kinds, reset, 1, "`read_corpus(texts).counts`"))
 

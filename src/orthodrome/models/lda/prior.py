@@ -19,6 +19,8 @@ from orthodrome.kernels.generator import OPTIONS
 
 ITERATIONS = 10
 """Of the fixed point in one update; it is called again and again."""
+LEARN_EVERY = 3
+"""Sweeps between two updates of alpha."""
 LEAST = 1e-4
 """No alpha_k becomes smaller: a topic without tokens stays within reach."""
 

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome.core.types import Reals
+from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import assign_topics
 from orthodrome.kernels.computing import computing
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.topics.coherence import coherence
 from orthodrome.models.topics.completion import completion_task, perplexity_of, predictions, split_documents
 from orthodrome.models.topics.estimator import TopicEstimator
+from orthodrome.models.topics.left_to_right import PARTICLES, left_to_right
 
 TOPIC_DRAWS, SWEEPS = 8, 20
 """Draws of the topics over which documents are averaged, and sweeps before the first of the proportions is taken."""
@@ -73,19 +76,39 @@ class AllocationReading(TopicEstimator):
             mean += shapes / total
             square += shapes * (shapes + 1) / (total * (total + 1))
 
-    def perplexity(self, X: Any, held_back: Any = None) -> float:
-        """Return the perplexity of document completion, predictions averaged over draws of the topics.
+    def perplexity(
+        self, X: Any, held_back: Any = None, *, evaluation: str = "completion", particles: int = PARTICLES
+    ) -> float:
+        """Return the perplexity of documents, averaged over draws of the topics; the prior is `doc_topic_prior_`.
 
-        held_back: the words to predict, a matrix like X, which then is what is seen; None: every tenth token of X. The
-        prior for folding in is `doc_topic_prior_`.
+        held_back: the words to predict, a matrix like X, which then is what is seen; None: every tenth token of X
+        evaluation: 'completion' predicts held-back words; 'left-to-right' estimates the probability of whole documents,
+            exp(-sum_d log p(w_d) / tokens), with so many particles; it takes far longer
         """
         check_is_fitted(self)
+        if evaluation == "left-to-right" and held_back is None:
+            return self._left_to_right(self.table(X), particles)
+        if evaluation != "completion":
+            raise BadInput(
+                f"evaluation is {evaluation!r}; it must be 'completion', or 'left-to-right' without held-back words"
+            )
         table = self.table(X)
         parts = split_documents(table, self.seed_) if held_back is None else (table, self.table(held_back))
         task = completion_task(*parts, seed=self.seed_)
         with computing(self.n_jobs):
             found = [predictions(task, topics, self.doc_topic_prior_) for topics in self.some_draws(TOPIC_DRAWS)]
         return perplexity_of(task, np.mean(found, axis=0))
+
+    def _left_to_right(self, table: Any, particles: int) -> float:
+        """Return the perplexity of whole documents; their probabilities are averaged over draws of the topics."""
+        if table.sum() == 0:
+            raise BadInput("no document of X has a word, so there is nothing to predict")
+        with computing(self.n_jobs):
+            logs = [
+                left_to_right(table, topics, self.doc_topic_prior_, particles=particles, seed=self.seed_)
+                for topics in self.some_draws(TOPIC_DRAWS)
+            ]
+        return float(np.exp(-np.sum(logsumexp(logs, axis=0) - np.log(len(logs))) / table.sum()))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log prediction of a held-back token, minus the logarithm of `perplexity`."""

@@ -23,7 +23,7 @@ def seeded_topics(documents: TokenDocuments, num_topics: int, seed: int) -> Real
     """Return phi, (V, K)."""
     counts = _sample(documents)
     vectors = _unit_rows(counts)
-    whole = np.bincount(documents.words, minlength=documents.num_words) + 1.0
+    whole = documents.frequencies() + 1.0
     found = np.empty((documents.num_words, num_topics), np.float32)
     for k, similar in enumerate(_spread(vectors, num_topics, np.random.default_rng(seed))):
         nearest = np.argsort(-similar, kind="stable")[:NEIGHBOURS]

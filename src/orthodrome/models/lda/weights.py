@@ -5,13 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from orthodrome.kernels.transition import cir_transition_counts
+
 Matrix = NDArray[np.float32]
+
+FORGETTING = 80.0
+"""After this time a CIR process is, to rounding, a fresh draw of its stationary law Gamma(beta + n, 1)."""
 
 
 def mean_topics(counts: NDArray[np.int32], prior: float, topics: Matrix) -> None:
     """Write the mean of phi | counts, (n + beta) / (n. + V beta), into `topics`, all (V, K)."""
     np.add(counts, np.float32(prior), out=topics, casting="same_kind", dtype=np.float32)
     topics /= topics.sum(axis=0, dtype=np.float64).astype(np.float32)
+
+
+def draw_topics(seed: int, counts: NDArray[np.int32], prior: float, topics: Matrix) -> None:
+    """Write a draw of phi | counts ~ Dirichlet(beta + n): Gamma numbers by logarithms, so that none underflows."""
+    log_theta = np.zeros(topics.shape, np.float32)
+    normalised_exp(cir_transition_counts(seed, log_theta, prior, 1.0, counts, FORGETTING), topics)
 
 
 def normalised(weights: Matrix, topics: Matrix) -> None:
