@@ -1,5 +1,6 @@
 """Samplers, one file each: exact, stochastic, and those that hold other samplers."""
 
+from orthodrome.dynamics.simplex_forms import ExpandedNatural, Mirrored, ReducedMean, ReducedNatural
 from orthodrome.samplers.contract import DiffusionSampler, ExactSampler, Sampler, StochasticSampler
 from orthodrome.samplers.exact.column_gibbs import ColumnGibbs
 from orthodrome.samplers.exact.column_pairs import ColumnPairs
@@ -21,7 +22,9 @@ from orthodrome.samplers.stochastic.sgld import SGLD
 from orthodrome.samplers.stochastic.sgnht import SGNHT
 from orthodrome.samplers.stochastic.sgrhmc import SGRHMC
 from orthodrome.samplers.stochastic.sgrld import SGRLD
+from orthodrome.samplers.stochastic.simplex_langevin import SimplexLangevin
 from orthodrome.samplers.stochastic.sou import SOU
+from orthodrome.samplers.stochastic.swf import SWF
 
 __all__ = [
     "GSGNHT",
@@ -34,17 +37,23 @@ __all__ = [
     "SGRHMC",
     "SGRLD",
     "SOU",
+    "SWF",
     "ColumnGibbs",
     "ColumnPairs",
     "DiffusionSampler",
     "ExactSampler",
+    "ExpandedNatural",
     "GeodesicHMC",
     "GeodesicNUTS",
+    "Mirrored",
     "RandomWalk",
+    "ReducedMean",
+    "ReducedNatural",
     "RiemannianHMC",
     "RiemannianLangevin",
     "Sampler",
     "Scheduled",
+    "SimplexLangevin",
     "StochasticSampler",
     "Streamed",
     "Tempering",

@@ -25,14 +25,17 @@ from orthodrome.samplers import (
     SGRHMC,
     SGRLD,
     SOU,
+    SWF,
     ColumnGibbs,
     ColumnPairs,
     GeodesicHMC,
     GeodesicNUTS,
     RandomWalk,
+    ReducedMean,
     RiemannianHMC,
     RiemannianLangevin,
     Scheduled,
+    SimplexLangevin,
     Streamed,
     Tempering,
 )
@@ -180,6 +183,14 @@ def scir(gradient: Any, law: Law) -> SCIR:
 
 def sou(gradient: Any, law: Law) -> SOU:
     return SOU(conjugate_counts(gradient, law), law.step)
+
+
+def swf(gradient: Any, law: Law) -> SWF:
+    return SWF(conjugate_counts(gradient, law), law.step)
+
+
+def simplex_langevin(gradient: Any, law: Law) -> SimplexLangevin:
+    return SimplexLangevin(conjugate_counts(gradient, law), ReducedMean(), law.step)
 
 
 # --- samplers that hold samplers -------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from orthodrome.samplers import (
     SGRHMC,
     SGRLD,
     SOU,
+    SWF,
     ColumnGibbs,
     ColumnPairs,
     GeodesicHMC,
@@ -32,6 +33,7 @@ from orthodrome.samplers import (
     RiemannianHMC,
     RiemannianLangevin,
     Scheduled,
+    SimplexLangevin,
     Streamed,
     Tempering,
 )
@@ -196,6 +198,21 @@ SAMPLERS: dict[str, Case] = {
         new.sou,
         start="smooth tree",
         elsewhere="samplers/stochastic/test_sou.py::test_the_law_stays",
+    ),
+    "SWF": unadjusted(
+        SWF,
+        new.swf,
+        start="weights alone",
+        per_leaf=False,  # no step is short enough for a leaf to stand still
+        traces=4,
+        elsewhere="samplers/stochastic/test_swf.py::test_the_law_stays",
+    ),
+    "SimplexLangevin": unadjusted(
+        SimplexLangevin,
+        new.simplex_langevin,
+        start="weights alone",
+        traces=4,
+        elsewhere="samplers/stochastic/test_simplex_langevin.py::test_the_bias_is_of_the_order_of_the_step",
     ),
     "SGLD": flat(SGLD, new.sgld, discrete_laws.langevin, order=1),
     "SGFS": flat(SGFS, new.sgfs, lambda h: 1.0),

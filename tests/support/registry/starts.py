@@ -44,6 +44,10 @@ def weights_and_rates(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]
     return {"a": rng.dirichlet(np.full(3, 2.0), size=(n, 2)), "b": 0.5 + rng.random(size=(n, 2))}
 
 
+def weights_alone(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+    return {"a": rng.dirichlet(np.full(3, 2.0), size=(n, 2)), "b": rng.dirichlet(np.full(2, 2.0), size=n)}
+
+
 def frames(rng: np.random.Generator, n: int) -> np.ndarray:
     return np.linalg.qr(rng.normal(size=(n, 4, 2)))[0]
 
@@ -81,6 +85,7 @@ STARTS: dict[str, Law] = {
     "walled tree": start(lambda: Product({"a": Euclidean(), "b": Positive()}), two_leaves, two_points),
     "smooth tree": start(lambda: Product({"a": Euclidean(), "b": LogPositive()}), two_leaves, two_points),
     "weights tree": start(lambda: Product({"a": Simplex(), "b": Positive()}), two_leaves, weights_and_rates),
+    "weights alone": start(lambda: Product({"a": Simplex(), "b": Simplex()}), two_leaves, weights_alone),
     "frame": start(Stiefel, frame, frames),
     "network": start(Stiefel, None, networks),
 }

@@ -1,4 +1,4 @@
-"""What SCIR and SOU share: their report, the temperature, and what they say at the door."""
+"""What SCIR, SWF, SOU and their rivals share: a report, the temperature, and what they say at the door."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ def temperature_of(moved: Tree, expected: Tree, like: Array) -> Array:
     """Return the mean over leaves of squared moves over their means in equilibrium."""
     ratios = jax.tree.leaves(jax.tree.map(lambda m, e: (m / e).astype(like.dtype), moved, expected))
     return jnp.mean(jnp.stack(ratios))
+
+
+def embedded_logs(log_p: Array) -> Array:
+    """Return the embedded leaf sqrt(p) of log p, with no p below the smallest normal number."""
+    least: Any = jnp.log(16 * jnp.finfo(log_p.dtype).tiny)  # 16: rounding of x must not take x^2 below it
+    return jnp.exp(jnp.maximum(log_p, least) / 2)
 
 
 def unsupported_leaf(manifold: Manifold, supported: tuple[type[Manifold], ...]) -> str | None:
