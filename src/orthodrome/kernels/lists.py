@@ -56,7 +56,8 @@ def gathered(typing_context, array, offset, places):  # type: ignore[no-untyped-
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         base = builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.intp)])
         where = _Addresses(builder.block, base, args[2], name="")
-        builder._insert(where)
+        builder.block.instructions.append(where)
+        builder.position_at_end(builder.block)
         vector = context.get_value_type(sig.return_type)
         kind = ir.FunctionType(vector, [where.type, ir.IntType(32), _BIT, vector])
         function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.gather.v{LANES}f32.v{LANES}p0")
