@@ -60,9 +60,8 @@ def peak() -> float:
 def sweep_made_up(folder: Path, documents: int, words: int, length: int, topics: int, sweeps: int) -> None:
     """Print the seconds of a sweep and the memory."""
     corpus = opened(folder, documents, words, length)
-    print(
-        f"{len(corpus)} documents, {corpus.num_words} words, {corpus.indices.size} tokens; {peak():.2f} GB", flush=True
-    )
+    size = corpus.indices.size
+    print(f"{len(corpus)} documents, {corpus.num_words} words, {size} tokens; {peak():.2f} GB", flush=True)
     LDA(topics, num_warmup=0, num_draws=1, random_state=0).fit(corpus.rows(0, 20))  # compile
     spent = []
     for count in (1, 1 + sweeps):

@@ -1,6 +1,6 @@
 """Topic assignments given the topics: exact Gibbs sweeps over documents, the same on any number of threads.
 
-The sweeps themselves are in `kernels.sweeps`; here are the documents, the check of what comes in, and the layout.
+The sweeps are in `kernels.tokens.sweeps`; here are the documents, the check of what comes in, and the layout.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def assign_topics(
     names : numbers that name the documents, so that a document draws the same in any batch; default their positions.
     mixes : whether to return the documents' mean topic counts.
     """
-    from orthodrome.kernels.layout import padded_rows, summed
-    from orthodrome.kernels.sweeps import assign
+    from orthodrome.kernels.tokens.layout import padded_rows, summed
+    from orthodrome.kernels.tokens.sweeps import assign
 
     _check(documents, topics, prior, assignments, sweeps, burn)
     size, (words, starts) = documents.starts.shape[0] - 1, documents

@@ -1,6 +1,6 @@
-"""Fully collapsed Gibbs: each assignment given all others, topics and proportions integrated out (`kernels.collapsed`).
+"""Fully collapsed Gibbs: each assignment given all others, topics and proportions integrated out.
 
-The first transition assigns every token given the topics of the start. Draws of the topics are exact draws given the
+The sweeps are in `kernels.tokens.collapsed`. The first transition assigns every token given the topics of the start. Draws of the topics are exact draws given the
 assignments, phi_k | z ~ Dirichlet(beta + n_k1, ..., beta + n_kV); no transition depends on them.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from orthodrome.core.pytree import pytree
 from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import assign_topics
-from orthodrome.kernels.collapsed import sweep_collapsed
+from orthodrome.kernels.tokens.collapsed import sweep_collapsed
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.prior import LEARN_EVERY, learnt_prior
 from orthodrome.models.lda.sampler import AllocationInfo, AllocationProblem, AllocationSampler, AllocationState

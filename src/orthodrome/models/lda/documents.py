@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.assignments import Tokens, tokens
-from orthodrome.kernels.documents import count_words, gather, word_keys
+from orthodrome.kernels.tokens.documents import count_words, gather, word_keys
 
 MOST_TOKENS = 4e9
 """Every token takes bytes: counts that add up to more are refused before memory is taken."""

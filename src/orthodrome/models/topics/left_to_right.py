@@ -28,7 +28,7 @@ def left_to_right(
     counts : documents x words; topics : phi, (K, V); prior : alpha, a number or one for each topic
     particles : R; seed : fixes the result, on any number of threads
     """
-    from orthodrome.kernels.left_to_right import log_probabilities
+    from orthodrome.kernels.tokens.left_to_right import log_probabilities
 
     if particles < 1:
         raise BadInput(f"particles is {particles}; it must be at least 1")
