@@ -14,10 +14,12 @@ EXPERIMENTS: dict[str, str] = {
     "sampler-table": "orthodrome.experiments.sampler_table",
     "scir-bias": "orthodrome.experiments.scir_bias",
     "scir-dense": "orthodrome.experiments.scir_dense",
+    "scir-lda": "orthodrome.experiments.scir_lda",
     "scir-sparse": "orthodrome.experiments.scir_sparse",
     "sggmc-circle": "orthodrome.experiments.sggmc_circle",
     "sggmc-mixture": "orthodrome.experiments.sggmc_mixture",
     "recipe-1d": "orthodrome.experiments.recipe_1d",
     "recipe-2d": "orthodrome.experiments.recipe_2d",
+    "recipe-lda": "orthodrome.experiments.recipe_lda",
 }
 """The registry: the name on the command line and the module with NAME, TITLE, PAPER, DATA and `run(context)`."""

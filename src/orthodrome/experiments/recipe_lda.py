@@ -1,0 +1,129 @@
+"""Fig. 3 and Table S.1 of Ma, Chen & Fox (2015): LDA on Wikipedia by SGLD, SGHMC, SGRLD and SGRHMC, three runs each.
+
+K = 50, batches of 50, the settings of supplement F.2 with errata 004-9 (the schedule is a (1 + t / b)^-c) and 4.1
+(SGRHMC is reflected at 0). The samplers without a metric have priors of their own, alpha = 0.01 and gamma = 0.1 against
+1e-4 and 0.01, so the order between the two kinds is also shown at the priors of the Riemannian ones. The settings are
+the optima of the authors' grid search; `python -m benchmarks.lda_grid` runs one again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.lda.articles import wikipedia_articles
+from orthodrome.experiments.support.lda.runs import (
+    Budget,
+    LDACurve,
+    LDASetting,
+    curve_rows,
+    draw_curves,
+    mean_last,
+    trace,
+)
+from orthodrome.models.topics.coherence import coherence
+from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
+
+NAME = "recipe-lda"
+TITLE = "topics of Wikipedia: perplexity against documents for SGLD, SGHMC, SGRLD and SGRHMC"
+PAPER = "Ma, Chen & Fox 2015, section 4.2, Fig. 3, supplement F.2 and Table S.1"
+DATA = (
+    "wikipedia_en (bags of words of English Wikipedia on Hoffman's 7,702 words): en2014_counts.npz, "
+    "en2014_heldout.npz, vocab.txt"
+)
+
+SCHEDULE, CONSTANT = (0.01, 1000.0, 0.55), (1.0, 0.0)
+CASES = {
+    "SGLD": LDASetting("sgld", 0.1, 0.01, (0.01, *CONSTANT)),
+    "SGHMC": LDASetting("sghmc", 0.1, 0.01, (0.1, *CONSTANT)),
+    "SGRLD": LDASetting("sgrld", 0.01, 1e-4, SCHEDULE),
+    "SGRHMC": LDASetting("sgrhmc", 0.01, 1e-4, (0.02, *CONSTANT)),
+    "SGRLD, constant step": LDASetting("sgrld", 0.01, 1e-4, (0.01, *CONSTANT)),
+    "SGLD, priors of SGRLD": LDASetting("sgld", 0.01, 1e-4, (0.01, *CONSTANT)),
+    "SGHMC, priors of SGRLD": LDASetting("sghmc", 0.01, 1e-4, (0.1, *CONSTANT)),
+}
+FIGURE = {"SGLD": (GREY, "-"), "SGHMC": (GREEN, "-"), "SGRLD": (ORANGE, "-"), "SGRHMC": (BLUE, "-")}
+SHOWN = FIGURE | {"SGRLD, constant step": (ORANGE, ":")}
+TOPICS, WORDS, SLOWEST, SAMPLE = 11, 7, 1.5, 20_000
+"""Rows and columns of Table S.1, the largest ratio of run times that counts as similar, documents for coherence."""
+
+
+def run(context: Context) -> list[Claim]:
+    """Run all samplers, write the curves, the run times and the table of topics."""
+    assert context.data is not None
+    sizes = context.pick(quick=(5_000, 200), paper=(200_533, 1_000))
+    budget = context.pick(quick=Budget(20, 60, 50, 20, 10), paper=Budget(50, 200, 50, 50, 20))
+    articles = wikipedia_articles(context.data, *sizes, seed=context.seed)
+    seeds = range(context.seed, context.seed + context.pick(2, 3))
+    curves = {name: [trace(case, articles, budget, seed) for seed in seeds] for name, case in CASES.items()}
+    topics = table_of_topics(curves["SGRHMC"][0], articles.vocabulary, context.seed)
+    context.save_table("curves", curve_rows(curves))
+    context.save_table("runtime", runtime_rows(curves))
+    context.save_table("topics", topics)
+    context.save_figure(figure(curves), "figure3")
+    return claims(curves, coherences(curves["SGRHMC"][0], articles.train, context.seed))
+
+
+def table_of_topics(curve: LDACurve, vocabulary: tuple[str, ...], seed: int) -> list[dict[str, str]]:
+    """Return the top words of some topics, chosen at random, as Table S.1 shows them."""
+    chosen = np.random.default_rng(seed).choice(curve.topics.shape[0], TOPICS, replace=False)
+    order = np.argsort(-curve.topics[chosen], axis=1, kind="stable")[:, :WORDS]
+    return [
+        {f"word {i + 1}": vocabulary[w].upper() if i == 0 else vocabulary[w] for i, w in enumerate(row)}
+        for row in order
+    ]
+
+
+def runtime_rows(curves: dict[str, list[LDACurve]]) -> list[dict[str, Any]]:
+    """Return the processor seconds per 100 documents, the mean over runs."""
+    return [{"case": name, "seconds": float(np.mean([run.seconds for run in runs]))} for name, runs in curves.items()]
+
+
+def figure(curves: dict[str, list[LDACurve]]) -> Any:
+    """Draw the run times and the curves of Fig. 3."""
+    figure, axes = new_figure(1, 2, size=(7.5, 3.2), width_ratios=(1, 2))
+    seconds = {row["case"]: row["seconds"] for row in runtime_rows(curves)}
+    axes[0, 0].barh(list(FIGURE), [seconds[name] for name in FIGURE], color=[c for c, _ in FIGURE.values()])
+    axes[0, 0].set(xlabel="processor s per 100 documents")
+    draw_curves(axes[0, 1], curves, SHOWN)
+    return figure
+
+
+def coherences(curve: LDACurve, counts: Any, seed: int) -> tuple[float, float]:
+    """Return the mean NPMI of the top words of SGRHMC's topics, and of as many words at random by their frequency."""
+    some = counts[:SAMPLE]
+    frequency = np.asarray(some.sum(axis=0)).ravel() + 1e-9
+    random = np.random.default_rng(seed).exponential(size=curve.topics.shape) / frequency[None, :]
+    return float(coherence(curve.topics, some, WORDS).mean()), float(coherence(1 / random, some, WORDS).mean())
+
+
+def claims(curves: dict[str, list[LDACurve]], npmi: tuple[float, float]) -> list[Claim]:
+    """Claim what section 4.2 and the supplement say."""
+    text = f"the {WORDS} top words of SGRHMC's topics belong together: mean NPMI above that of random frequent words"
+    last = {name: round(mean_last(runs), 1) for name, runs in curves.items()}
+    seconds = {row["case"]: row["seconds"] for row in runtime_rows(curves) if row["case"] in FIGURE}
+    ratio = max(seconds.values()) / min(seconds.values())
+    only = lambda *names: {name: last[name] for name in names}
+    order = lambda id, text, better, worse: Claim(id, text, True, only(better, worse), last[better] < last[worse])
+    plain = only("SGLD, priors of SGRLD", "SGHMC, priors of SGRLD", "SGRLD", "SGRHMC")
+    riemannian = max(last["SGRLD"], last["SGRHMC"]) < min(last["SGLD"], last["SGHMC"])
+    equal = max(last["SGRLD"], last["SGRHMC"]) < min(list(plain.values())[:2])
+    return [
+        Claim("riemannian", "both Riemannian samplers end below both others", True, only(*FIGURE), riemannian),
+        Claim("riemannian-equal", "the same at the priors of the Riemannian ones", "not in the paper", plain, equal),
+        order("hamiltonian", "the Hamiltonian term helps without a metric: SGHMC below SGLD", "SGHMC", "SGLD"),
+        order("hamiltonian-metric", "and with one: SGRHMC below SGRLD", "SGRHMC", "SGRLD"),
+        order(
+            "schedule", "SGRLD with a constant step is worse than with its schedule", "SGRLD", "SGRLD, constant step"
+        ),
+        Claim("runtime", f"run times are similar: within {SLOWEST:g} times", True, seconds, ratio < SLOWEST),
+        Claim(
+            "topics",
+            text,
+            "Table S.1",
+            {"topics": float(npmi[0]), "words at random": float(npmi[1])},
+            npmi[0] > npmi[1],
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Articles, runs and curves of the experiments on topics of words."""
