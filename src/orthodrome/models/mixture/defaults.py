@@ -90,7 +90,9 @@ def settings_for(model: Any, count: int, numbers: int, streams: bool = False) ->
     draws = int(pick("num_draws", DRAWS))
     room = max(8, LARGEST // (8 * max(1, numbers) * draws * int(model.num_chains)))
     capacity = int(pick("max_components", min(CAPACITY, room)))
-    clusters = int(pick("n_clusters_init", min(20, max(1, count // 5))))
+    moves = int(pick("split_merge", MOVES))
+    # splits find clusters sooner than single rows leave superfluous ones
+    clusters = int(pick("n_clusters_init", 1 if gibbs and moves else min(20, max(1, count // 5))))
     if clusters > capacity:
         raise BadInput(f"n_clusters_init is {clusters}, more than max_components = {capacity}")
     return MixtureSettings(
@@ -100,7 +102,7 @@ def settings_for(model: Any, count: int, numbers: int, streams: bool = False) ->
         float(pick("stick_step_size", STICK_STEPS.get(method, 0.1))),
         clusters,
         capacity,
-        int(pick("split_merge", MOVES)),
+        moves,
         int(pick("label_swaps", 0 if gibbs else 5)),
         int(pick("num_warmup", 0 if streams else WARMUP["gibbs" if gibbs else "stochastic"])),
         draws,

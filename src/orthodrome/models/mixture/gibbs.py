@@ -110,7 +110,7 @@ class MixtureGibbs(MixtureSampler):
 
     def _split_and_merge(self, rng: np.random.Generator, state: MixtureState) -> Tally:
         """Propose splits and merges; in the warm-up until as many rows were touched as there are."""
-        budget = self.given.data.count if self.warm(state) and self.moves else None
+        budget = self.given.data.count if self.warm(state) and self.moves else 0
         return split_and_merge(rng, self.given, state, self.moves or 0, budget)
 
     def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int64]) -> None:

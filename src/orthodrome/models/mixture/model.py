@@ -18,11 +18,16 @@ from orthodrome.models.mixture.doors import components_for, read_rows
 from orthodrome.models.mixture.methods import sampler_of, watch_of
 from orthodrome.models.mixture.reading import MixtureReading
 from orthodrome.models.topics.stream import DocumentStream
+from orthodrome.random.keys import new_key
+from orthodrome.run.loop import transition_key
 from orthodrome.run.sample import sample
 from orthodrome.storage.about import agreed_seed, read_parameters
 
 if TYPE_CHECKING:
     import xarray
+
+FIRST_SWEEPS, FIRST = 30, np.uint32(1)
+"""Exact sweeps over the first rows of a stream, and the number of the chain whose keys they have."""
 
 
 class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
@@ -39,7 +44,8 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
     mean_prior, mean_precision_prior, degrees_of_freedom_prior, covariance_prior: m_0, k, nu and Psi of the Gaussian
         base measure; None: the mean of the rows, d + 2, and a tenth of their variances
     kappa_range: the interval of the concentration of von Mises-Fisher, log-uniform
-    n_clusters_init: clusters of the start, into which rows are divided at random
+    n_clusters_init: clusters of the start, into which rows are divided at random; None: 1 for 'gibbs' with splits and
+        merges, else 20
     max_components: the largest number of components; a run that asks for more says so
     batch_size: rows of a transition; 'gibbs' with fewer than all rows stays exact
     step_size, stick_step_size: h of the parameters and of the sticks, for minibatches
@@ -189,7 +195,17 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
         total = rows.count if self.total_rows is None else self.total_rows
         with computing(self.n_jobs):
             sampler = sampler_of(self, settings, self.components_law_, rows, total=total)
-            self.stream_ = DocumentStream(sampler, self.seed_, start, settings.thin, settings.num_draws)
+            begin = {"labels": self._first_labels(rows)} if start is None else start
+            self.stream_ = DocumentStream(sampler, self.seed_, begin, settings.thin, settings.num_draws)
+
+    def _first_labels(self, rows: Any) -> Any:
+        """Return clusters of the first rows of a stream by a short exact run: later nothing can be split or merged."""
+        settings = self.settings_._replace(method="gibbs", batch_size=rows.count, num_warmup=FIRST_SWEEPS)
+        sampler = sampler_of(self, settings, self.components_law_, rows)
+        state = sampler.init(None, new_key(np.uint32(self.seed_)))
+        for sweep in range(FIRST_SWEEPS):
+            state, _ = sampler.step(transition_key(new_key(np.uint32(self.seed_)), FIRST, np.uint32(sweep)), state)
+        return state.labels
 
     def _last_draw(self) -> dict[str, Any]:
         group = self.draws_["posterior"]

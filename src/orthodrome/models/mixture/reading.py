@@ -7,6 +7,7 @@ clusters are closest, in squared distance, to the probabilities that rows are to
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,9 +29,16 @@ MOST_DRAWS, COMPARED = 50, 400
 """Draws over which densities are averaged, and rows by which partitions are compared."""
 
 
+def codes(table: Any, bounds: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the code in every block of columns from rows that have a 1 there."""
+    dense = np.asarray(table.todense())
+    return np.stack([dense[:, a:b].argmax(axis=1) for a, b in itertools.pairwise(bounds)], axis=1)
+
+
 class MixtureReading:
     """The part of `DirichletProcessMixture` that reads its draws."""
 
+    family: str
     draws_: xarray.DataTree
     components_law_: Components
     reference_: int
@@ -91,7 +99,8 @@ class MixtureReading:
 
     def simulated(self, rng: np.random.Generator, lines: Reals) -> Any:
         """Return one row for each line of parameters, as the user writes rows."""
-        return self.components_law_.simulate(rng, lines, self.rows_)
+        found = self.components_law_.simulate(rng, lines, self.rows_)
+        return codes(found, self.rows_.bounds) if self.family == "categorical" else found
 
     def _fresh(self, rng: np.random.Generator) -> Reals:
         """Return the parameters of a component that no row has been in yet."""

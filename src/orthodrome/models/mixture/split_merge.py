@@ -44,16 +44,18 @@ class Tally(NamedTuple):
 
 
 def split_and_merge(
-    rng: np.random.Generator, given: MixtureProblem, state: MixtureState, moves: int, budget: int | None
+    rng: np.random.Generator, given: MixtureProblem, state: MixtureState, moves: int, budget: int = 0
 ) -> Tally:
-    """Propose moves, and carry out those that are accepted; a budget of rows instead of a number in the warm-up."""
+    """Propose moves, and carry out those that are accepted.
+
+    budget: propose more, until so many rows were touched; a number of moves that depends on the state is for the
+        warm-up only
+    """
     tally = Tally()
     if given.data.count < 2:
         return tally
-    while tally.attempts < (moves if budget is None else MOST_MOVES):
+    while tally.attempts < moves or (tally.touched < budget and tally.attempts < MOST_MOVES):
         tally = propose(rng, given, state, tally)
-        if budget is not None and tally.touched >= budget:
-            break
     return tally
 
 

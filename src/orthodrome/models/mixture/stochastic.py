@@ -176,7 +176,7 @@ class StochasticMixture(MixtureSampler):
 
     def _split_and_merge(self, seed: int, rng: np.random.Generator, state: MixtureState) -> tuple[MixtureState, Tally]:
         """Propose splits and merges, and draw sticks and parameters anew if any was accepted."""
-        tally = split_and_merge(rng, self.given, state, self.moves or 0, None)
+        tally = split_and_merge(rng, self.given, state, self.moves or 0)
         if not tally.splits + tally.merges:
             return state, tally
         return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32)), tally

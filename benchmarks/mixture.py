@@ -1,0 +1,197 @@
+"""Speed and mixing of `DirichletProcessMixture`.
+
+    python -m benchmarks.mixture [--quick] [--data DIR] [PART ...]
+
+Parts, each a table:
+    batches    seconds of 1,000 SCIR transitions of 1,000 users of MSWeb (DIR/msweb), beside a plain NumPy sampler of
+               the same algorithm in the same run
+    rows       seconds of a SCIR transition with 1e4 and 1e6 simulated users
+    sweeps     100 exact sweeps over 1e6 rows of 6 planted clusters, from 1 and from 200 clusters: Gaussian d = 2 and
+               multinomial d = 100; the adjusted Rand index at the end
+    starts     the predictive score after equal time from 1 and from 200 clusters, MSWeb
+    peers      held-out log density and seconds beside scikit-learn's `BayesianGaussianMixture`
+    sphere     planted clusters on S^9: number and adjusted Rand index
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import BayesianGaussianMixture
+
+from orthodrome import DirichletProcessMixture
+from orthodrome.kernels.computing import computing
+from orthodrome.models.mixture.components.sphere import draw_directions
+from orthodrome.models.mixture.methods import sampler_of
+from orthodrome.random.keys import new_key
+from orthodrome.run.loop import init_key, transition_key
+
+BASE = new_key(np.uint32(0))
+CHAIN = np.uint32(0)
+
+
+def chain(model: DirichletProcessMixture, x: Any, count: int, warm: int = 3) -> tuple[Any, float, Any]:
+    """Return the last state, the seconds of `count` transitions after the compiling ones, and the sampler."""
+    rows = model.prepare(x)
+    sampler = sampler_of(model, model.settings_, model.components_law_, rows)
+    with computing(model.n_jobs):
+        state = sampler.init(None, init_key(BASE, CHAIN))
+        for t in range(warm):
+            state, _ = sampler.step(transition_key(BASE, CHAIN, np.uint32(t)), state)
+        began = time.perf_counter()
+        for t in range(warm, warm + count):
+            state, _ = sampler.step(transition_key(BASE, CHAIN, np.uint32(t)), state)
+        return state, time.perf_counter() - began, sampler
+
+
+def numpy_chain(x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float = 0.5, clusters: int = 20) -> float:
+    """Return the seconds of the same algorithm (erratum 1.3, corrected) in vectorised NumPy."""
+    rng, x = np.random.default_rng(0), scipy.sparse.csr_matrix(x, dtype=float)
+    n, d = x.shape
+    z, alpha = rng.integers(clusters, size=n), 1.0
+    g, theta = np.ones((clusters, 2)), rng.gamma(1.0, size=(clusters, d)) * 100
+    cir = lambda v, s: 0.5 * -np.expm1(-h) * rng.noncentral_chisquare(2 * s, 2 * v * np.exp(-h) / -np.expm1(-h))
+    began = time.perf_counter()
+    for _ in range(count):
+        rows = rng.choice(n, batch, replace=False)
+        k = g.shape[0]
+        own = x[rows]
+        hot = scipy.sparse.csr_matrix((np.ones(batch), (z[rows], np.arange(batch))), (k, batch))
+        m = np.asarray(hot.sum(axis=1)).ravel() * n / batch
+        g = cir(g, np.stack([1 + m, alpha + np.cumsum(m[::-1])[::-1] - m], axis=1))
+        theta = np.maximum(cir(theta, a + np.asarray((hot @ own).todense()) * n / batch), 1e-300)
+        v = g[:, 0] / g.sum(axis=1)
+        w = v * np.cumprod(np.append(1.0, 1 - v[:-1]))
+        u = rng.random(batch) * w[z[rows]]
+        alpha = rng.gamma(1 + k, 1 / (1 - np.log1p(-v).sum()))
+        rest = max(1 - w.sum(), 0.0)
+        while rest > u.min():
+            pair = rng.gamma([1.0, alpha])
+            g, theta = np.vstack([g, pair]), np.vstack([theta, np.maximum(rng.gamma(a, size=d), 1e-300)])
+            w, rest = np.append(w, rest * pair[0] / pair.sum()), rest * pair[1] / pair.sum()
+        logs = own @ np.log(theta / theta.sum(axis=1, keepdims=True)).T
+        logs[w <= u[:, None]] = -np.inf
+        p = np.exp(logs - logs.max(axis=1, keepdims=True))
+        z[rows] = (p.cumsum(axis=1) < (rng.random(batch) * p.sum(axis=1))[:, None]).sum(axis=1)
+        g, theta = g[: z.max() + 1], theta[: z.max() + 1]
+    return time.perf_counter() - began
+
+
+def scir(**more: Any) -> DirichletProcessMixture:
+    settings: dict[str, Any] = {"method": "scir", "n_clusters_init": 20, "batch_size": 1_000, "random_state": 0}
+    return DirichletProcessMixture("multinomial", **settings | more)
+
+
+def batches(options: Any) -> None:
+    x, count = msweb(options)[0], 100 if options.quick else 1_000
+    for name, more in (("as published", {"split_merge": 0, "label_swaps": 0}), ("with all moves", {})):
+        seconds = min(chain(scir(**more), x, count, 20)[1] for _ in range(2))
+        print(f"{count} SCIR transitions, {name:15s} {seconds:.2f} s")
+    print(f"{count} in vectorised NumPy             {numpy_chain(x, count):.2f} s")
+
+
+def rows(options: Any) -> None:
+    rng = np.random.default_rng(0)
+    for count in (10_000, 100_000 if options.quick else 1_000_000):
+        x = scipy.sparse.csr_matrix((np.ones(3 * count), rng.integers(0, 294, 3 * count), np.arange(count + 1) * 3))
+        x = scipy.sparse.csr_matrix((x.data, x.indices, x.indptr), (count, 294))
+        seconds = chain(scir(split_merge=0), x, 200, 20)[1]
+        print(f"{count:8d} users: {seconds / 200 * 1e3:.3f} ms for each transition")
+
+
+def planted(kind: str, count: int, seed: int = 0) -> tuple[Any, np.ndarray]:
+    """Return rows of 6 clusters."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(6, size=count)
+    if kind == "gaussian":
+        return rng.standard_normal((6, 2))[truth] * 8 + rng.standard_normal((count, 2)), truth
+    p = rng.dirichlet(np.full(100, 0.5), 6)
+    x = scipy.sparse.vstack([_counts(rng, p[part]) for part in np.array_split(truth, max(1, count // 50_000))])
+    return x.tocsr(), truth
+
+
+def _counts(rng: np.random.Generator, p: np.ndarray) -> Any:
+    return scipy.sparse.csr_matrix(rng.multinomial(100, p).astype(np.int32))
+
+
+def sweeps(options: Any) -> None:
+    count, number = (50_000, 30) if options.quick else (1_000_000, 100)
+    for kind in ("gaussian", "multinomial"):
+        x, truth = planted(kind, count)
+        for start in (1, 200):
+            model = DirichletProcessMixture(kind, n_clusters_init=start, num_warmup=number, random_state=0)
+            state, seconds, _ = chain(model, x, number - 2, 2)
+            score = adjusted_rand_score(truth, state.labels)
+            sizes = np.sort(state.sizes[state.sizes > 0])[::-1]
+            print(f"{kind:12s} from {start:3d}: {number} sweeps in {seconds:.1f} s, ARI {score:.4f}, sizes {sizes[:9]}")
+
+
+def starts(options: Any) -> None:
+    train, test = msweb(options)
+    for method, more in (("gibbs", {"num_warmup": 60}), ("scir", {"num_warmup": 3_000, "split_merge": 5})):
+        for start in (1, 200):
+            began = time.perf_counter()
+            model = DirichletProcessMixture(
+                "multinomial", method=method, n_clusters_init=start, num_draws=20, thin=1, random_state=0, **more
+            )
+            score = model.fit(train).score(test)
+            print(f"{method:6s} from {start:3d}: {score:.4f} nats, {model.n_clusters_} clusters, "
+                  f"{time.perf_counter() - began:.1f} s")  # fmt: skip
+
+
+def peers(options: Any) -> None:
+    count = 5_000 if options.quick else 50_000
+    (x, _), (other, _) = planted("gaussian", count), planted("gaussian", 10_000, 0)
+    other = other + 0.0
+    for name, model in {
+        "DirichletProcessMixture": DirichletProcessMixture(random_state=0, num_warmup=50, num_draws=20),
+        "BayesianGaussianMixture": BayesianGaussianMixture(n_components=20, random_state=0, max_iter=500),
+    }.items():
+        began = time.perf_counter()
+        model.fit(x[: count // 2])
+        seconds = time.perf_counter() - began
+        print(f"{name}: held-out {model.score_samples(x[count // 2 :]).mean():.4f} nats, {seconds:.1f} s")
+
+
+def sphere(options: Any) -> None:
+    rng = np.random.default_rng(1)
+    means = rng.standard_normal((8, 10))
+    means /= np.sqrt(np.sum(means**2, axis=1, keepdims=True))
+    truth = rng.integers(8, size=4_000)
+    x = draw_directions(rng, means[truth], np.full(truth.size, 30.0))
+    for start in (1, 50):
+        began = time.perf_counter()
+        model = DirichletProcessMixture("vmf", n_clusters_init=start, random_state=0, num_warmup=60).fit(x)
+        found = np.bincount(np.asarray(model.draws_["posterior"]["num_clusters"]).ravel()).argmax()
+        score = adjusted_rand_score(truth, model.labels_)
+        print(f"from {start:2d}: {found} clusters (8 planted), ARI {score:.4f}, {time.perf_counter() - began:.1f} s")
+
+
+def msweb(options: Any) -> tuple[Any, Any]:
+    """Return the training and the test users."""
+    folder = Path(options.data) / "msweb"
+    return scipy.sparse.load_npz(folder / "train.npz"), scipy.sparse.load_npz(folder / "test.npz")
+
+
+PARTS = {"batches": batches, "rows": rows, "sweeps": sweeps, "starts": starts, "peers": peers, "sphere": sphere}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mixture", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="does everything run? The numbers mean little")
+    parser.add_argument("--data", default="data", help="the folder with msweb/")
+    options = parser.parse_args()
+    for name in options.parts or PARTS:
+        print(f"-- {name}", flush=True)
+        PARTS[name](options)
+
+
+if __name__ == "__main__":
+    main()
