@@ -70,7 +70,7 @@ def sweep_made_up(folder: Path, documents: int, words: int, length: int, topics:
         spent.append((time.perf_counter() - clock, time.process_time() - processors))
         print(f"{count} sweeps: {spent[-1][0]:.1f} s, {spent[-1][1]:.1f} processor s; {peak():.2f} GB", flush=True)
     clock, processors = (np.array(spent[1]) - np.array(spent[0])) / sweeps
-    print(f"a sweep: {clock:.1f} s, {processors:.1f} processor s, {size / clock / 1e6:.1f} M tokens/s")
+    print(f"a sweep: {clock:.1f} s, {processors:.1f} processor s, {corpus.indices.size / clock / 1e6:.1f} M tokens/s")
 
 
 def fit_once(folder: Path, run: str, topics: int) -> None:
