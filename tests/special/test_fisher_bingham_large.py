@@ -32,8 +32,7 @@ def exact(values, squares):
         return float(top + mp.log(mp.quad(inside, cuts) / mp.pi) + mp.log(2) + mp.mpf(n) / 2 * mp.log(mp.pi))
 
 
-@pytest.mark.parametrize("n", [100, 1000])
-@pytest.mark.parametrize("kind", ["two", "peak", "steps"])
+@pytest.mark.parametrize(("n", "kind"), [(100, "peak"), (100, "steps"), (1000, "two")])
 def test_constant_in_many_dimensions(n, kind):
     values = {
         "two": np.repeat([0.0, 1e4], [n // 2, n - n // 2]),

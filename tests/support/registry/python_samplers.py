@@ -7,6 +7,7 @@ PYTHON_SAMPLERS = {
     "ExactTopics": "models/sam/test_model.py::test_block_gibbs_stays_in_the_joint_law",
     "VariationalTopics": "models/sam/test_model.py::test_every_method_finds_them",
     "AllocationGibbs": "models/lda/test_samplers.py::test_gibbs_draws_from_the_enumerated_posterior",
+    "CollapsedGibbs": "models/lda/test_samplers.py::test_gibbs_draws_from_the_enumerated_posterior",
     "StochasticAllocation": "models/lda/test_samplers.py::test_weights_have_the_mean_of_their_conditional_law",
     "MixtureGibbs": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
     "StochasticMixture": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
