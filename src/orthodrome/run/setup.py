@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.core import programs
+from orthodrome.core.compilation_cache import use_compilation_cache
 from orthodrome.core.pytree import replace
 from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
@@ -64,6 +65,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     """Check what comes in, wrap the sampler in its tuner, place it on the devices, and compute the first states."""
     if start is None and not sampler.compiled:
         return set_up_own_start(sampler, plan)
+    use_compilation_cache()
     positions, random = doors.read_start(start, plan.num_chains, sampler.manifold)
     programs.remember(sampler, positions, plan.thin)
     doors.check_fit(positions, sampler.manifold)
