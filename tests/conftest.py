@@ -31,7 +31,6 @@ GROUPS = {
     "topics": ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py", "jobs/test_topics_files.py"),
     "lda": ("models/lda/", "models/topics/"),
     "mixture": ("models/mixture/",),
-    "mixture": ("models/mixture/",),
     "runs": ("run/",),
 }
 """Tests of the same numba kernels, or of the same compiled run, go to one process (`--dist loadgroup`): two would
