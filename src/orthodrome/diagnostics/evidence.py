@@ -29,8 +29,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logsumexp, softmax
 
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput, OrthodromeWarning
@@ -98,6 +96,8 @@ def _estimate(blocks: Reals, exponents: Reals, reference: float) -> Evidence:
 
 def _together(parts: list[Evidence], total: int) -> Evidence:
     """Return the evidence of a union of components: integrals add, errors in proportion to them."""
+    from scipy.special import logsumexp, softmax  # late, because every run imports this package
+
     logs = np.array([[part.thermodynamic, part.bridge, part.reference] for part in parts])
     errors = np.array([[part.thermodynamic_error, part.bridge_error] for part in parts])
     found, share = logsumexp(logs, axis=0), softmax(logs[:, :2], axis=0)
@@ -157,6 +157,9 @@ def log_bridge(below: Reals, above: Reals) -> float:
 
     Draws of a may have -inf there.
     """
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
     balance = lambda log_r: np.mean(expit(below - log_r)) - np.mean(expit(log_r - above))
     seen = np.concatenate([below[np.isfinite(below)], above])
     low, high = seen.min() - 10, seen.max() + 10

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import jax
-import jax.numpy as jnp
 
 from orthodrome.core.types import Tree
 from orthodrome.doors.names import kinds, leaf_name
@@ -16,7 +15,7 @@ from orthodrome.manifolds.manifold import Manifold
 def check_components(manifold: Manifold, x: Tree) -> None:
     """Warn where an embedded position is on a space of two components, and refuse spaces that are only points."""
     for (path, leaf), kind in zip(jax.tree_util.tree_leaves_with_path(x), kinds(manifold), strict=True):
-        if kind.component(jnp.asarray(leaf)).size == 0:
+        if jax.eval_shape(kind.component, leaf).size == 0:  # shapes alone: nothing is compiled
             continue
         name, space = leaf_name("start", path), type(kind).__name__
         if kind.dimension(leaf) == 0:

@@ -41,7 +41,7 @@ class CollapsedGibbs(AllocationSampler):
     def with_documents(
         self, data: TokenDocuments, total: int, state: AllocationState
     ) -> tuple[CollapsedGibbs, AllocationState]:
-        """Raise: an exact chain needs all documents at every transition."""
+        """Raise BadInput: an exact chain needs all documents at every transition."""
         raise BadInput("method='collapsed' needs all documents at once; for a stream use method='scir'")
 
     def move(self, seed: int, state: AllocationState, left: float) -> tuple[AllocationState, AllocationInfo]:

@@ -47,7 +47,7 @@ class AllocationGibbs(AllocationSampler):
     def with_documents(
         self, data: TokenDocuments, total: int, state: AllocationState
     ) -> tuple[AllocationGibbs, AllocationState]:
-        """Raise: an exact chain needs all documents at every transition."""
+        """Raise BadInput: an exact chain needs all documents at every transition."""
         raise BadInput("method='gibbs' needs all documents at once; for a stream use method='scir'")
 
     def active(self, taken: int) -> int:

@@ -30,16 +30,16 @@ class DocumentVectors:
 
     @property
     def count(self) -> int:
-        """D."""
+        """The number of documents D."""
         return self.indptr.shape[0] - 1
 
     def table(self) -> scipy.sparse.csr_matrix:
-        """For SciPy; shares the arrays."""
+        """Return the documents as a SciPy table, which shares their arrays."""
         shape = (self.count, self.num_words)
         return scipy.sparse.csr_matrix((self.values, self.indices, self.indptr), shape=shape, copy=False)
 
     def keys(self) -> NDArray[np.uint64]:
-        """A number for each row made of its content: what names its stream when order must not matter."""
+        """Return a number for each row made of its content, which names its stream whatever the order of rows."""
         bits = np.ascontiguousarray(self.values, np.float32).view(np.uint32).astype(np.uint64)
         mix = (bits ^ (self.indices.astype(np.uint64) << np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
         mix ^= mix >> np.uint64(29)
@@ -49,7 +49,7 @@ class DocumentVectors:
 
 
 def read_documents(x: Any, rows: str, dtype: np.dtype) -> DocumentVectors:
-    """The table as unit rows: as they are (`unit`), divided by their length (`normalize`), or tf-idf of counts."""
+    """Return the table as unit rows: as given (`unit`), divided by their length (`normalize`), or tf-idf of counts."""
     table = scipy.sparse.csr_matrix(x, dtype=np.float64, copy=rows != "unit")
     check_matrix(table, "X")
     table.sum_duplicates()
@@ -75,7 +75,7 @@ def read_documents(x: Any, rows: str, dtype: np.dtype) -> DocumentVectors:
 
 
 def some_rows(documents: DocumentVectors, count: int) -> DocumentVectors:
-    """Evenly spaced rows, at most `count`."""
+    """Return evenly spaced rows, at most `count`."""
     rows = np.unique(np.linspace(0, documents.count - 1, min(count, documents.count)).astype(int))
     table = documents.table()[rows]
     return DocumentVectors(
@@ -84,7 +84,7 @@ def some_rows(documents: DocumentVectors, count: int) -> DocumentVectors:
 
 
 def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
-    """tf(d, v) log(D / (1 + df(v))), as in supplement F.3; lengths are divided out later."""
+    """Return tf(d, v) log(D / (1 + df(v))), as in supplement F.3; lengths are divided out later."""
     if counts.data.min(initial=0) < 0:
         raise BadInput("X has negative counts; pass rows='normalize' for data that are not counts")
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -94,7 +94,7 @@ def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matri
 
 
 def corpus_mean(documents: DocumentVectors) -> NDArray[np.float64]:
-    """m: the normalised mean of the rows."""
+    """Return m, the normalised mean of the rows."""
     total = np.bincount(documents.indices, documents.values, minlength=documents.num_words)
     length = float(np.sqrt(total @ total))
     return total / length if length > 0 else np.full(documents.num_words, documents.num_words**-0.5)

@@ -106,7 +106,7 @@ class ExactTopics(AdmixtureSampler):
         return timed("proportions", draw_proportions, *args)
 
     def _energy(self, topics: Reals, draws: Reals) -> tuple[float, Reals, float]:
-        """-f, its gradient's opposite projected, and the mean cosine."""
+        """Return the energy -f, the projected gradient of f, and the mean cosine."""
         law, data = self.given.law, self.given.data
         view = look(topics, data, self._rows)
         found = slope(law, topics, data, view, draws, data.count)
@@ -115,7 +115,7 @@ class ExactTopics(AdmixtureSampler):
         return -value, force - topics * np.sum(force * topics, axis=1, keepdims=True), found.cosine
 
     def _moved_topics(self, state: ExactState, draws: Reals, seed: int) -> tuple[ExactState, float, float]:
-        """One trajectory and its Metropolis test; returns also the chance of acceptance and the mean cosine."""
+        """Follow a trajectory and test it; return also the acceptance probability and the mean cosine."""
         h, x = math.exp(state.log_step), state.topics.copy()
         noise = normals_like(x, np.uint64(seed), np.uint64(STREAM)).astype(np.float64)
         v = noise - x * np.sum(noise * x, axis=1, keepdims=True)

@@ -167,7 +167,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self.take(tree, documents)
 
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
-        """One more topic draw (or step of the optimiser) from these documents, which stand for `total_documents`."""
+        """Take one more topic draw (or optimiser step) from these documents, which stand for `total_documents`."""
         if "stream_" not in vars(self):
             again = "draws_" in vars(self)
             documents = self.documents(X) if again else self.prepare(X)
@@ -206,7 +206,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return read_documents(table, self.rows, np.dtype(self.dtype))
 
     def _about(self, watched: bool) -> dict[str, Any]:
-        """What a checkpoint must agree with, and is compared by name; threads and the bar may change."""
+        """Return the parameters that a checkpoint must agree with, by name; threads and the progress bar may change."""
         parameters = self.get_params() | dict.fromkeys(("random_state", "progress", "n_jobs"))
         return {"model": "SAM", "parameters": parameters, "seed": self.seed_, "held_out": watched}
 

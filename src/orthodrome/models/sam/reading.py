@@ -38,7 +38,7 @@ class Reading(TopicEstimator):
     def proportions(
         self, X: Any, *, num_warmup: int = 100, num_draws: int = 50
     ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-        """Mean and standard deviation of the topic proportions, over the draws of topics and proportions."""
+        """Return the mean and standard deviation of the topic proportions over the draws of topics and proportions."""
         check_is_fitted(self)
         documents = self.documents(X)
         chosen = self.some_draws(TOPIC_DRAWS)
@@ -48,14 +48,14 @@ class Reading(TopicEstimator):
         return draws.mean(axis=1), draws.std(axis=1)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean log predictive density of the documents, by annealed importance sampling (see `evaluation`)."""
+        """Return the mean log predictive density of the documents by annealed importance sampling (`evaluation`)."""
         check_is_fitted(self)
         return -self.log_perplexity(X)
 
     def log_perplexity(
         self, X: Any, *, estimator: str = "annealed", num_topics: int = 8, num_draws: int = 200
     ) -> float:
-        """Minus the mean log predictive density per document: 'annealed' (almost unbiased) or 'prior' (as published).
+        """Return minus the mean log predictive density: 'annealed' (almost unbiased) or 'prior' (as published).
 
         num_topics: draws of the topics, evenly spaced; num_draws: 'prior' draws of theta, shared by all documents
         """
@@ -69,17 +69,17 @@ class Reading(TopicEstimator):
             return -float(evaluation.annealed_log_density(self.law_, documents, topics, seed=self.seed_).mean())
 
     def top_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
-        """The words of largest weight of every topic."""
+        """Return the words of largest weight of every topic."""
         check_is_fitted(self)
         return self.largest(self.components_, vocabulary, count)
 
     def bottom_words(self, vocabulary: Any, count: int = 10) -> list[list[str]]:
-        """The words of smallest weight, relative to the corpus mean: what a topic says is absent."""
+        """Return the words of smallest weight relative to the corpus mean: what a topic says is absent."""
         check_is_fitted(self)
         return self.largest(self.law_.mean - self.components_, vocabulary, count)
 
     def _proportions_at(self, topics: Reals, documents: DocumentVectors, sweep: Sweep) -> Reals:
-        """(D, kept, K) at one draw of the topics."""
+        """Draw proportions (D, kept, K) at one draw of the topics."""
         rows = np.arange(documents.count)
         b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
         gram, law = gram_of(topics), self.law_

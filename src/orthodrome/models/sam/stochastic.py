@@ -151,7 +151,7 @@ class StochasticTopics(AdmixtureSampler):
     def _kick_and_flow(
         self, state: StochasticState, view: View, found: Slope, h: float, time: float, place: tuple[int, int]
     ) -> tuple[StochasticState, float]:
-        """B O B A; returns also whether the gradient's own noise was more than the noise to inject."""
+        """Apply B, O, B and A; return also whether the gradient's own noise was more than the noise to inject."""
         tuner, tuning, documents = self.tuner, state.tuning, self.given.data
         friction = tuner.friction(tuning)
         left = 2 * friction * h - (h * h * tuning.noise if self.settings.compensate else 0.0)
@@ -165,7 +165,7 @@ class StochasticTopics(AdmixtureSampler):
         return self._heated(state, timed("update", flow, state.topics, state.velocity, time), time)
 
     def _heated(self, state: StochasticState, squares: Reals, time: float) -> StochasticState:
-        """The thermostat's part of A, with the speeds that the flow keeps."""
+        """Move the thermostat, its part of A, by the speeds that the flow preserves."""
         if not self.tuner.thermostatic(state.tuning):
             return state
         excess = squares.sum() / _freedom(state) - 1

@@ -100,7 +100,7 @@ class VariationalTopics(AdmixtureSampler):
         return rng.choice(count, self.batch_size, replace=False)
 
     def _documents_part(self, state: VariationalState, rows: NDArray[np.int64]) -> tuple[Reals, Reals]:
-        """Ascents of the documents' Dirichlets, which are put back in place."""
+        """Ascend the bound in the Dirichlet parameters of the documents, and write them back in place."""
         topics, law = state.topics, self.given.law
         gram, b = topics @ topics.T, timed("gradient", products, topics, self.given.data, rows)
         at = state.proportions[rows]
@@ -113,7 +113,7 @@ class VariationalTopics(AdmixtureSampler):
         return at, bounds
 
     def _topics_part(self, state: VariationalState, rows: NDArray[np.int64], at: Reals) -> tuple[Reals, Reals, float]:
-        """Ascents of mut; a step that lowers the bound is taken back and the rate halved."""
+        """Ascend the bound in mut; a step that lowers it is undone and the rate halved."""
         topics, rate = state.topics, float(state.rate)
         value, slope, rho = timed("gradient", self._value_and_slope, topics, state.centre, rows, at)
         for _ in range(TOPIC_STEPS):
@@ -128,7 +128,7 @@ class VariationalTopics(AdmixtureSampler):
     def _value_and_slope(
         self, topics: Reals, centre: Reals, rows: NDArray[np.int64], at: Reals
     ) -> tuple[float, Reals, Reals]:
-        """The bound as a function of mut, and its gradient projected on the spheres."""
+        """Return the bound as a function of mut, and its gradient projected on the spheres."""
         law, (length, corpus_length), documents = self.given.law, self.lengths, self.given.data
         scale = law.document_concentration * self.given.total / len(rows)
         rho, weights, factors = document_statistics(at, topics @ topics.T, products(topics, documents, rows), length)

@@ -108,7 +108,7 @@ def _settle(flat, taken, x, old, y, old_force, size):  # type: ignore[no-untyped
 def sample_block(  # type: ignore[no-untyped-def]
     flat, gram, b, kappa, alpha, theta, state, step_size, num_steps, burn_in, draws, accepted
 ):
-    """Hamiltonian Monte Carlo for sixteen documents: `theta` (padded, LANES) is the start and becomes the last draw.
+    """Run Hamiltonian Monte Carlo for sixteen documents: `theta` (padded, LANES) is the start, then the last draw.
 
     draws: (kept, padded, LANES), of every transition after the first `burn_in`; accepted: the number of moves per lane
     """
