@@ -95,7 +95,7 @@ def network() -> Iterator[tuple[Functions, Functions]]:
         if not 0.25 <= upper.sum() / (nodes * (nodes - 1) / 2) <= 0.75:
             continue
         number += 1
-        model = NetworkEigenmodel(1, num_warmup=400, num_draws=400, random_state=number)
+        model = NetworkEigenmodel(1, num_steps=8, num_warmup=250, num_draws=250, random_state=number)
         model.fit((upper | upper.T).astype(float))
         yield functions(u, v, c), functions(flat(model, "frame"), flat(model, "eigenvalues"), flat(model, "intercept"))
 

@@ -122,8 +122,9 @@ LAWS: dict[str, Callable[[], Law]] = {
 }
 
 
-def unit_metric(x: Array) -> Array:
-    return jnp.full_like(x, 0.01)
+def constant_metric(x: Array) -> Array:
+    """G^-1, which is also the friction of SGRHMC: about the frequency of these posteriors in this metric."""
+    return jnp.full_like(x, 100.0)
 
 
 SAMPLERS: dict[str, Callable[[Any], Any]] = {
@@ -134,8 +135,8 @@ SAMPLERS: dict[str, Callable[[Any], Any]] = {
     "SGNHT": SGNHT,
     "SGNHT per coordinate": lambda gradient: SGNHT(gradient, per_coordinate=True),
     "SGFS": SGFS,
-    "SGRLD": lambda gradient: SGRLD(gradient, InverseMetric(unit_metric)),
-    "SGRHMC": lambda gradient: SGRHMC(gradient, InverseMetric(unit_metric)),
+    "SGRLD": lambda gradient: SGRLD(gradient, InverseMetric(constant_metric)),
+    "SGRHMC": lambda gradient: SGRHMC(gradient, InverseMetric(constant_metric)),
 }
 GEODESIC = ("SGGMC", "GSGNHT")
 CASES = [(law, name) for law in ("linear", "logistic", "counts") for name in SAMPLERS]
