@@ -1,7 +1,8 @@
 """Fully collapsed Gibbs: each assignment given all others, topics and proportions integrated out.
 
-The sweeps are in `kernels.tokens.collapsed`. The first transition assigns every token given the topics of the start. Draws of the topics are exact draws given the
-assignments, phi_k | z ~ Dirichlet(beta + n_k1, ..., beta + n_kV); no transition depends on them.
+The sweeps are in `kernels.tokens.collapsed`. The first transition assigns every token given the topics of the start.
+Draws of the topics are exact draws given the assignments, phi_k | z ~ Dirichlet(beta + n_k1, ..., beta + n_kV); no
+transition depends on them.
 """
 
 from __future__ import annotations
