@@ -76,9 +76,17 @@ def sweep_made_up(folder: Path, documents: int, words: int, length: int, topics:
 def fit_once(folder: Path, run: str, topics: int) -> None:
     """Fit the corpus with a checkpoint and save the topics: the child process of `killed`."""
     model = LDA(topics, method="gibbs", num_warmup=12, num_draws=4, random_state=0)
-    model.fit(open_mapped(folder / "corpus"), checkpoint=folder / run, checkpoint_every=2.0)
+    model.fit(open_mapped(folder / "corpus"), checkpoint=folder / run, checkpoint_every=0.5)
     np.save(folder / f"{run}.npy", model.draws_["posterior"]["topics"])
     print(f"{run}: peak {peak():.2f} GB", flush=True)
+
+
+def wait_for_commits(folder: Path, process: subprocess.Popen[bytes], count: int = 3) -> None:
+    """Return when the checkpoint has changed so many times, or the run has ended."""
+    seen: set[int] = set()
+    while len(seen) < count and process.poll() is None:
+        time.sleep(0.05)
+        seen |= {path.stat().st_mtime_ns for path in folder.glob("commit*")}
 
 
 def killed(folder: Path, data: Path, topics: int) -> None:
@@ -87,13 +95,11 @@ def killed(folder: Path, data: Path, topics: int) -> None:
         counts = scipy.sparse.load_npz(data / "wikipedia_en" / "en2014_counts.npz").tocsr()
         write_mapped(counts, folder / "corpus", shuffle=0)
     command = [sys.executable, "-m", "benchmarks.lda_large", "once", "--folder", str(folder), "--topics", str(topics)]
-    began = time.perf_counter()
     subprocess.run([*command, "--run", "whole"], check=True)
-    whole = time.perf_counter() - began
     process = subprocess.Popen([*command, "--run", "cut"])
-    time.sleep(0.6 * whole)
+    wait_for_commits(folder / "cut", process)
     os.kill(process.pid, signal.SIGKILL)
-    print(f"killed after {0.6 * whole:.0f} of {whole:.0f} s: exit {process.wait()}", flush=True)
+    print(f"killed at a commit of its checkpoint: exit {process.wait()}", flush=True)
     subprocess.run([*command, "--run", "cut"], check=True)
     same = np.array_equal(np.load(folder / "whole.npy"), np.load(folder / "cut.npy"))
     print(f"the draws of both runs are {'the same' if same else 'NOT the same'}")
