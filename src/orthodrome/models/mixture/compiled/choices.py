@@ -62,9 +62,11 @@ def choose(seed, names, densities, limits, chosen):  # type: ignore[no-untyped-d
             size, top = limits[i], -np.inf
             for k in range(size):
                 top = max(top, densities[i, k])
+            for k in range(size):
+                densities[i, k] = exp(densities[i, k] - top)
             total = 0.0
             for k in range(size):
-                total += exp(densities[i, k] - top)
+                total += densities[i, k]
                 densities[i, k] = total
             left, place = random_of(seed, names[i], _CHOICE) * total, 0
             while place < size - 1 and densities[i, place] < left:
