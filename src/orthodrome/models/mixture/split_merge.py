@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.compiled.choices import log_probability
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, clear, free_slots, relabel
 
@@ -152,9 +153,7 @@ def log_proposal(
     """Return log q; margins: log p - log (1 - p) of all rows, of which the anchors do not count, None if blind."""
     if margins is None:
         return blind_proposal(goes_first.sum(), (~goes_first).sum())
-    counted = (rows != anchors[0]) & (rows != anchors[1])
-    signed = np.where(goes_first, margins, -margins)[counted]
-    return -float(np.logaddexp(0.0, -signed).sum())
+    return float(log_probability(margins, goes_first, rows, *anchors))
 
 
 def blind_proposal(first: Any, second: Any) -> float:
