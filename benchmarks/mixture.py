@@ -122,14 +122,17 @@ def _counts(rng: np.random.Generator, p: np.ndarray) -> Any:
 
 def sweeps(options: Any) -> None:
     count, number = (50_000, 30) if options.quick else (1_000_000, 100)
-    for kind in ("gaussian", "multinomial"):
+    for kind in options.kinds.split(","):
         x, truth = planted(kind, count)
         for start in (1, 200):
             model = DirichletProcessMixture(kind, n_clusters_init=start, num_warmup=number, random_state=0)
             state, seconds, _ = chain(model, x, number - 2, 2)
             score = adjusted_rand_score(truth, state.labels)
             sizes = np.sort(state.sizes[state.sizes > 0])[::-1]
-            print(f"{kind:12s} from {start:3d}: {number} sweeps in {seconds:.1f} s, ARI {score:.4f}, sizes {sizes[:9]}")
+            print(
+                f"{kind:12s} from {start:3d}: {number} sweeps in {seconds:.1f} s, ARI {score:.4f}, {sizes[:9]}",
+                flush=True,
+            )
 
 
 def starts(options: Any) -> None:
@@ -187,6 +190,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="does everything run? The numbers mean little")
     parser.add_argument("--data", default="data", help="the folder with msweb/")
+    parser.add_argument("--kinds", default="gaussian,multinomial", help="of `sweeps`")
     options = parser.parse_args()
     for name in options.parts or PARTS:
         print(f"-- {name}", flush=True)

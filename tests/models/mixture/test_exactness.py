@@ -98,7 +98,7 @@ def test_transitions_leave_the_enumerated_posterior_at_length(rows: str, kind: s
 
 def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The probability of the proposal left out."""
-    monkeypatch.setattr(split_merge, "log_proposal", lambda margins, goes_first, counted: 0.0)
+    monkeypatch.setattr(split_merge, "log_proposal", lambda margins, goes_first, rows, anchors: 0.0)
     sampler = MixtureGibbs(problem("nothing"), 4, 1)
     assert p_value(LAWS["nothing"], stepped(sampler, 2), 250) < 1e-6
 

@@ -89,10 +89,10 @@ def settings_for(model: Any, count: int, numbers: int, streams: bool = False) ->
     gibbs = method == "gibbs"
     draws = int(pick("num_draws", DRAWS))
     room = max(8, LARGEST // (8 * max(1, numbers) * draws * int(model.num_chains)))
-    capacity = int(pick("max_components", min(CAPACITY, room)))
     moves = int(pick("split_merge", MOVES))
     # splits find clusters sooner than single rows leave superfluous ones
     clusters = int(pick("n_clusters_init", 1 if gibbs and moves else min(20, max(1, count // 5))))
+    capacity = int(pick("max_components", min(max(CAPACITY, 2 * clusters), room)))
     if clusters > capacity:
         raise BadInput(f"n_clusters_init is {clusters}, more than max_components = {capacity}")
     return MixtureSettings(

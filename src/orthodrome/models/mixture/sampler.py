@@ -209,18 +209,21 @@ def relabel(given: MixtureProblem, state: MixtureState, rows: Names, labels: Lab
     gone = np.bincount(old[old >= 0], minlength=slots)
     state.sizes[:] += np.bincount(new, minlength=slots) - gone
     state.labels[moved] = new
-    state.statistics[state.sizes == 0] = 0.0  # what rounding leaves
+    state.statistics[(gone > 0) & (state.sizes == 0)] = 0.0  # what rounding leaves
 
 
 def keep(state: MixtureState, held: NDArray[np.int32], weights: Reals, kept: NDArray[np.bool_]) -> None:
-    """Hold some of the components, and clear the slots of all others; weights by place, of which draws show those
+    """Hold some of the components, and clear the slots of the others; weights by place, of which draws show those
     with rows."""
-    gone = np.ones(state.sizes.shape[0], bool)
-    gone[held[kept]] = False
-    state.parameters[gone] = 0.0
-    state.auxiliary[gone] = 0.0
+    clear(state, held[~kept])
     state.weights[:] = 0.0
     state.weights[held] = np.where(state.sizes[held] > 0, weights, 0.0)
+
+
+def clear(state: MixtureState, slots: Any) -> None:
+    """Forget the parameters of components."""
+    state.parameters[slots] = 0.0
+    state.auxiliary[slots] = 0.0
 
 
 def log_predictive(components: Components, data: Any, weights: Reals, parameters: Reals) -> Reals:

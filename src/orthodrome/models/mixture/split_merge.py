@@ -4,11 +4,18 @@ Two rows, the anchors, are chosen at random. If they are in one cluster, it is p
 one of the anchors; else to merge their two clusters. What either decides about is the set U of all rows of these
 clusters.
 
-A launch finds two components that may explain U: some rows of U, chosen at random, are divided between the anchors and
-redistributed a few times given typical parameters of the two parts. It depends on U and the anchors alone, never on how
-U is divided now, so it is the same chance variable for a move and for its reverse. Given the launch, row i goes to the
-first component with a probability p_i, independently, and a division of U is proposed with probability q = prod_i (p_i
-or 1 - p_i); a merge is proposed with probability 1. So the launch may come from few rows, while
+There are two kinds of proposals, which take turns. A division of U is proposed with probability q, a merge always.
+
+    guided   a launch finds two components that may explain U: some rows of U, chosen at random, are divided between the
+             anchors and redistributed a few times given typical parameters of the two parts. It depends on U and the
+             anchors alone, never on how U is divided now, so it is the same chance variable for a move and for its
+             reverse. Given the launch, row i goes to the first part with a probability p_i, independently:
+             q = prod_i (p_i or 1 - p_i). It finds clusters that are different.
+    blind    all rows have one p, uniform on (0, 1): q = Gamma(n_1) Gamma(n_2) / Gamma(n). It hardly ever splits, but
+             merges clusters that are alike, whose division no launch would repeat (Chang & Fisher 2013), at the cost of
+             a look at their statistics.
+
+So a launch may come from few rows, while
 
     p(split) / p(merged) = alpha Gamma(n_1) Gamma(n_2) / Gamma(n) * m(S_1) m(S_2) / m(S)
 
@@ -26,11 +33,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.compiled.choices import log_probability
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
-from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, free_slots, relabel
+from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, clear, free_slots, relabel
 
 LAUNCH_ROWS, LAUNCH_SWEEPS, MOST_MOVES = 1_000, 6, 50
-"""Rows of a launch, how often they are redistributed, and the most proposals in a transition of the warm-up."""
+"""Rows of a launch, how often they are redistributed, and the most guided proposals in a transition of the warm-up."""
 
 
 class Tally(NamedTuple):
@@ -46,53 +54,117 @@ class Tally(NamedTuple):
 def split_and_merge(
     rng: np.random.Generator, given: MixtureProblem, state: MixtureState, moves: int, budget: int = 0
 ) -> Tally:
-    """Propose moves, and carry out those that are accepted.
+    """Propose moves of both kinds, and carry out those that are accepted.
 
-    budget: propose more, until so many rows were touched; a number of moves that depends on the state is for the
-        warm-up only
+    budget: propose more, until guided moves have touched so many rows, and blind ones as long as they merge; a number
+        of moves that depends on the state is for the warm-up only
     """
     tally = Tally()
-    if given.data.count < 2:
+    if given.data.count < 2 or not moves:
         return tally
-    while tally.attempts < moves or (tally.touched < budget and tally.attempts < MOST_MOVES):
-        tally = propose(rng, given, state, tally)
+    tally = merge_alike(rng, given, state, tally) if budget else tally
+    for _ in range(moves):
+        tally = propose(rng, given, state, tally, blind=True)
+    guided = 0
+    tally = tally._replace(touched=0)
+    while guided < moves or (tally.touched < budget and guided < MOST_MOVES):
+        tally, guided = propose(rng, given, state, tally, blind=False), guided + 1
     return tally
 
 
-def propose(rng: np.random.Generator, given: MixtureProblem, state: MixtureState, tally: Tally) -> Tally:
+def merge_alike(rng: np.random.Generator, given: MixtureProblem, state: MixtureState, tally: Tally) -> Tally:
+    """Propose blind moves, twice as many as there are clusters at a time, until few of them merge."""
+    while (clusters := int(np.count_nonzero(state.sizes))) > 1:
+        before = tally.merges
+        for _ in range(2 * clusters):
+            tally = propose(rng, given, state, tally, blind=True)
+        if 10 * (tally.merges - before) < clusters:
+            break
+    return tally
+
+
+def propose(rng: np.random.Generator, given: MixtureProblem, state: MixtureState, tally: Tally, blind: bool) -> Tally:
     """Propose one split or merge."""
     anchors = rng.choice(given.data.count, 2, replace=False)
     first, second = (int(label) for label in state.labels[anchors])
-    splits = first == second
-    rows = np.flatnonzero((state.labels == first) | (state.labels == second))
-    tally = tally._replace(attempts=tally.attempts + 1, touched=tally.touched + rows.shape[0])
+    tally = tally._replace(attempts=tally.attempts + 1)
+    if first != second:
+        return _merge(rng, given, state, tally, anchors, blind)
     free = free_slots(state, np.flatnonzero(state.sizes).astype(np.int32))
-    if splits and not free.shape[0]:
+    if not free.shape[0]:
         return tally._replace(capped=True)
-    margins = launch_margins(rng, given.components, given.data, rows, anchors)
-    goes_first = rng.random(rows.shape[0]) < 1 / (1 + np.exp(-margins)) if splits else state.labels[rows] == first
+    return _split(rng, given, state, tally, anchors, blind, int(free[0]))
+
+
+def _split(
+    rng: np.random.Generator,
+    given: MixtureProblem,
+    state: MixtureState,
+    tally: Tally,
+    anchors: NDArray[np.int64],
+    blind: bool,
+    other: int,
+) -> Tally:
+    """Propose to give some of a cluster's rows to a free slot."""
+    first = int(state.labels[anchors[0]])
+    rows = np.flatnonzero(state.labels == first)
+    tally = tally._replace(touched=tally.touched + rows.shape[0])
+    margins = None if blind else launch_margins(rng, given.components, given.data, rows, anchors)
+    p = rng.random() if margins is None else 1 / (1 + np.exp(-margins))
+    goes_first = rng.random(rows.shape[0]) < p
     goes_first[rows == anchors[0]], goes_first[rows == anchors[1]] = True, False
-    log_q = log_proposal(margins, goes_first, (rows != anchors[0]) & (rows != anchors[1]))
-    ratio = log_ratio(given, rows, goes_first, float(state.concentration))
-    if math.log(1 - rng.random()) >= (ratio - log_q if splits else log_q - ratio):
-        return tally
-    other = int(free[0]) if splits else first
-    labels = np.where(goes_first, first, other if splits else first).astype(np.int32)
-    relabel(given, state, rows, labels)
-    return tally._replace(splits=tally.splits + splits, merges=tally.merges + (not splits))
-
-
-def log_proposal(margins: Reals, goes_first: NDArray[np.bool_], counted: NDArray[np.bool_]) -> float:
-    """Return log q, the anchors not counted; margins: log p - log (1 - p)."""
-    signed = np.where(goes_first, margins, -margins)[counted]
-    return -float(np.logaddexp(0.0, -signed).sum())
-
-
-def log_ratio(given: MixtureProblem, rows: Names, goes_first: NDArray[np.bool_], concentration: float) -> float:
-    """Return log [ p(split) / p(merged) ] of the partition and all rows."""
     parts = given.components.statistics(given.data, rows, np.where(goes_first, 0, 1).astype(np.int32), 2)
+    log_q = log_proposal(margins, goes_first, rows, anchors)
+    if math.log(1 - rng.random()) >= log_ratio(given.components, parts, float(state.concentration)) - log_q:
+        return tally
+    relabel(given, state, rows, np.where(goes_first, first, other).astype(np.int32))
+    return tally._replace(splits=tally.splits + 1)
+
+
+def _merge(
+    rng: np.random.Generator,
+    given: MixtureProblem,
+    state: MixtureState,
+    tally: Tally,
+    anchors: NDArray[np.int64],
+    blind: bool,
+) -> Tally:
+    """Propose to give all rows of the second anchor's cluster to the first's."""
+    first, second = (int(label) for label in state.labels[anchors])
+    ratio = log_ratio(given.components, state.statistics[[first, second]], float(state.concentration))
+    if blind:
+        log_q = blind_proposal(state.sizes[first], state.sizes[second])
+    else:
+        rows = np.flatnonzero((state.labels == first) | (state.labels == second))
+        tally = tally._replace(touched=tally.touched + rows.shape[0])
+        margins = launch_margins(rng, given.components, given.data, rows, anchors)
+        log_q = log_proposal(margins, state.labels[rows] == first, rows, anchors)
+    if math.log(1 - rng.random()) >= log_q - ratio:
+        return tally
+    own = np.flatnonzero(state.labels == second)
+    relabel(given, state, own, np.full(own.shape[0], first, np.int32))
+    clear(state, second)
+    return tally._replace(merges=tally.merges + 1)
+
+
+def log_proposal(
+    margins: Reals | None, goes_first: NDArray[np.bool_], rows: Names, anchors: NDArray[np.int64]
+) -> float:
+    """Return log q; margins: log p - log (1 - p) of all rows, of which the anchors do not count, None if blind."""
+    if margins is None:
+        return blind_proposal(goes_first.sum(), (~goes_first).sum())
+    return float(log_probability(margins, goes_first, rows, *anchors))
+
+
+def blind_proposal(first: Any, second: Any) -> float:
+    """Return log [ Gamma(n_1) Gamma(n_2) / Gamma(n) ], the mean over p of p^(n_1 - 1) (1 - p)^(n_2 - 1)."""
+    return float(gammaln(first) + gammaln(second) - gammaln(first + second))
+
+
+def log_ratio(components: Components, parts: Reals, concentration: float) -> float:
+    """Return log [ p(split) / p(merged) ] of the partition and all rows, from the statistics of the two parts."""
     lines = np.concatenate([parts, parts.sum(axis=0, keepdims=True)])
-    one, two, both = given.components.log_marginal(lines) + gammaln(lines[:, 0])
+    one, two, both = components.log_marginal(lines) + gammaln(lines[:, 0])
     return math.log(concentration) + float(one + two - both)
 
 

@@ -109,7 +109,7 @@ class StochasticMixture(MixtureSampler):
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Move sticks and parameters, then the labels of a batch."""
         given, rng, tally = self.given, np.random.Generator(np.random.Philox(seed)), Tally()
-        rows = self.rows(seed)
+        rows = self.rows(rng)
         self._label_new(seed, state, rows)
         if self.moves_every and int(state.taken) % self.moves_every == 0:
             state, tally = self._split_and_merge(seed, rng, state)
@@ -135,12 +135,12 @@ class StochasticMixture(MixtureSampler):
         clusters = int(np.count_nonzero(state.sizes))
         return state, MixtureInfo(clusters, *counts, bool(log_rest > lowest or tally.capped), self.parameter_step)
 
-    def rows(self, seed: int) -> Names:
+    def rows(self, rng: np.random.Generator) -> Names:
         """Return the rows of a batch."""
         count = self.given.data.count
         if self.batch_size >= count:
             return np.arange(count)
-        return np.random.default_rng([seed, ROWS]).choice(count, self.batch_size, replace=False, shuffle=False)
+        return rng.choice(count, self.batch_size, replace=False, shuffle=False)
 
     def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
         """Return the statistics of a batch times N / n, by place."""

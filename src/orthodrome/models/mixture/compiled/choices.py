@@ -15,6 +15,7 @@ from orthodrome.kernels.generator import OPTIONS, uniform
 from orthodrome.kernels.streams import mixed, stream_key
 
 _LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
+_NEVER = -60.0
 BLOCK = 512
 """Rows that a thread takes at once."""
 
@@ -60,13 +61,31 @@ def choose(seed, names, densities, limits, chosen):  # type: ignore[no-untyped-d
     for block in prange((count + BLOCK - 1) // BLOCK):
         for i in range(block * BLOCK, min((block + 1) * BLOCK, count)):
             size, top = limits[i], -np.inf
+            if size == 1:
+                chosen[i] = 0
+                continue
             for k in range(size):
                 top = max(top, densities[i, k])
+            for k in range(size):
+                gap = densities[i, k] - top
+                densities[i, k] = exp(gap) if gap > _NEVER else 0.0
             total = 0.0
             for k in range(size):
-                total += exp(densities[i, k] - top)
+                total += densities[i, k]
                 densities[i, k] = total
             left, place = random_of(seed, names[i], _CHOICE) * total, 0
             while place < size - 1 and densities[i, place] < left:
                 place += 1
             chosen[i] = place
+
+
+@njit(**OPTIONS)
+def log_probability(margins, goes_first, rows, first, second):  # type: ignore[no-untyped-def]
+    """Return the sum of log p or log (1 - p) over the rows but two; margins are log p - log (1 - p)."""
+    total = 0.0
+    for i in range(rows.shape[0]):
+        if rows[i] == first or rows[i] == second:
+            continue
+        gap = margins[i] if goes_first[i] else -margins[i]
+        total -= max(-gap, 0.0) + log(1.0 + exp(-abs(gap)))
+    return total

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS
 from orthodrome.models.mixture.compiled.choices import BLOCK
 
@@ -24,6 +25,21 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
                     sums[k] += x * logs[c, k]
             for k in range(limit):
                 found[i, k] = sums[k]
+
+
+@njit(parallel=True, **OPTIONS)
+def normalise_logs(logs, bounds, found):  # type: ignore[no-untyped-def]
+    """Write logs minus the logarithm of the sum of their exponentials, in every block of columns of every line."""
+    for k in prange(logs.shape[0]):
+        for b in range(bounds.shape[0] - 1):
+            top = -np.inf
+            for c in range(bounds[b], bounds[b + 1]):
+                top = max(top, logs[k, c])
+            total = 0.0
+            for c in range(bounds[b], bounds[b + 1]):
+                total += exp(logs[k, c] - top)
+            for c in range(bounds[b], bounds[b + 1]):
+                found[k, c] = logs[k, c] - top - np.log(total)
 
 
 @njit(**OPTIONS)

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.transition import cir_transition_counts
-from orthodrome.models.mixture.compiled.counts import count_densities, move_counts
+from orthodrome.models.mixture.compiled.counts import count_densities, move_counts, normalise_logs
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
 FORGETTING = 80.0
@@ -110,11 +110,9 @@ class CategoricalComponents(Components):
 
     def normalised(self, log_weights: Reals) -> Reals:
         """Return log theta, the logarithms of weights divided by the sums of their blocks."""
-        if len(self.bounds) == 2:
-            return log_weights - logsumexp(log_weights, axis=1, keepdims=True)
-        top = np.maximum.reduceat(log_weights, self.bounds[:-1], axis=1)
-        sums = self.block_sums(np.exp(log_weights - self.spread(top)))
-        return log_weights - self.spread(top + np.log(sums))
+        found = np.empty(log_weights.shape)
+        normalise_logs(log_weights, np.array(self.bounds), found)
+        return found
 
     def centre(self, statistics: Reals) -> Reals:
         """Return the logarithm of the mean of theta."""
