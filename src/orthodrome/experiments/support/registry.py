@@ -14,6 +14,8 @@ EXPERIMENTS: dict[str, str] = {
     "sampler-table": "orthodrome.experiments.sampler_table",
     "scir-bias": "orthodrome.experiments.scir_bias",
     "scir-dense": "orthodrome.experiments.scir_dense",
+    "scir-dp": "orthodrome.experiments.scir_dp",
+    "scir-dp-grid": "orthodrome.experiments.scir_dp_grid",
     "scir-sparse": "orthodrome.experiments.scir_sparse",
     "sggmc-circle": "orthodrome.experiments.sggmc_circle",
     "sggmc-mixture": "orthodrome.experiments.sggmc_mixture",
