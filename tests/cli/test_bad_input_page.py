@@ -30,4 +30,4 @@ def test_a_bad_line_says_what_the_page_says(
 
 
 def test_the_page_has_lines_of_every_command() -> None:
-    assert {line.split()[0] for line, _ in shown()} == {"topics", "demo", "reproduce"}
+    assert {line.split()[0] for line, _ in shown()} == {"topics", "cluster", "demo", "reproduce"}

@@ -1,4 +1,4 @@
-"""The command line: `orthodrome demo`, `orthodrome topics`, `orthodrome reproduce`.
+"""The command line: `orthodrome demo`, `topics`, `cluster` and `reproduce`.
 
 An error is one clear line and a code that is not zero; a traceback only with `--debug`. JAX and everything heavy are
 imported inside the commands, so that `--help` answers at once.
@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from orthodrome.cli import cluster as cli_cluster
 from orthodrome.cli import topics as cli_topics
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
 from orthodrome.core.display import shown
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 
 app.add_typer(cli_topics.app, name="topics")
+app.add_typer(cli_cluster.app, name="cluster")
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]

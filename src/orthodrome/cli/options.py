@@ -50,7 +50,7 @@ def parameters(kind: Any) -> list[inspect.Parameter]:
 
 def described(name: str, about: Option) -> Any:
     """Return what typer is told of an option."""
-    text = f"{about.help} Only with --model {about.only}." if about.only else about.help
+    text = f"{about.help} Only with {flag(about.of)} {about.only}." if about.only else about.help
     return typer.Option(*(about.names or (flag(name),)), help=text, min=about.least, max=about.most)
 
 

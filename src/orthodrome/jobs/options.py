@@ -8,7 +8,10 @@ The command line is made from these fields, and the job checks itself against th
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
+
+from orthodrome.errors import BadInput
 
 KEY = "option"
 
@@ -18,7 +21,8 @@ class Option:
     """What the command line says of a setting and lets in.
 
     help: for `--help`; least, most: the range of a number; choices: the words that are allowed
-    names: other names than that of the field; only: the model that has the setting, if not all have it
+    names: other names than that of the field
+    only: the model that has the setting, if not all have it; of: the setting that says which model it is
     """
 
     help: str
@@ -27,6 +31,7 @@ class Option:
     choices: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     only: str = ""
+    of: str = "model"
 
 
 def option(
@@ -38,9 +43,10 @@ def option(
     choices: tuple[str, ...] = (),
     names: tuple[str, ...] = (),
     only: str = "",
+    of: str = "model",
 ) -> Any:
     """Return a field of a dataclass that is an option of its command; see `Option`."""
-    return dataclasses.field(default=default, metadata={KEY: Option(help, least, most, choices, names, only)})
+    return dataclasses.field(default=default, metadata={KEY: Option(help, least, most, choices, names, only, of)})
 
 
 def options_of(kind: Any) -> dict[str, tuple[dataclasses.Field[Any], Option]]:
@@ -51,3 +57,21 @@ def options_of(kind: Any) -> dict[str, tuple[dataclasses.Field[Any], Option]]:
 def flag(name: str) -> str:
     """Return the option of a field as it is written on the command line."""
     return "--" + name.replace("_", "-")
+
+
+def check_numbers(job: Any) -> None:
+    """Raise if a number of a job is not finite, or its seed is not one that every generator takes."""
+    for name in options_of(job):
+        value = getattr(job, name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(f"{flag(name)} is {value}; it must be a finite number")
+    if not 0 <= job.seed < 2**32:
+        raise BadInput(f"the seed is {job.seed}; it must be from 0 to 4294967295")
+
+
+def check_owners(job: Any) -> None:
+    """Raise if a setting belongs to another model than the one of the job."""
+    for name, (field, about) in options_of(job).items():
+        if about.only and about.only != getattr(job, about.of) and getattr(job, name) != field.default:
+            own, chosen = flag(about.of), getattr(job, about.of)
+            raise BadInput(f"{flag(name)} belongs to {own} {about.only}; leave it out with {own} {chosen}")

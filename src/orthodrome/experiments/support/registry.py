@@ -15,6 +15,8 @@ EXPERIMENTS: dict[str, str] = {
     "scir-bias": "orthodrome.experiments.scir_bias",
     "scir-dense": "orthodrome.experiments.scir_dense",
     "scir-lda": "orthodrome.experiments.scir_lda",
+    "scir-dp": "orthodrome.experiments.scir_dp",
+    "scir-dp-grid": "orthodrome.experiments.scir_dp_grid",
     "scir-sparse": "orthodrome.experiments.scir_sparse",
     "sggmc-circle": "orthodrome.experiments.sggmc_circle",
     "sggmc-mixture": "orthodrome.experiments.sggmc_mixture",

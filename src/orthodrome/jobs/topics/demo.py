@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthodrome.core.display import shown
 from orthodrome.jobs.topics.fit import fit, resume
-from orthodrome.jobs.topics.folder import DEMONSTRATION, clear_demonstration, load_job, unfinished
+from orthodrome.jobs.topics.folder import DEMONSTRATION, FITS, clear_demonstration
 from orthodrome.jobs.topics.job import Job
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def demo(folder: Path, seed: int, console: Console) -> None:
     job = Job(**SETTINGS, seed=seed)
     console.print("Spherical topics of the docstrings of Python's standard library", style="bold")
     console.print("the first run compiles its kernels before it begins, which takes up to a minute", style="dim")
-    if unfinished(folder) and load_job(folder) == job:
+    if FITS.unfinished(folder) and FITS.load_job(folder) == job:
         console.print(f"going on with the fit in {shown(str(folder))}")
         resume(folder, console)
         return

@@ -8,20 +8,18 @@ numbers.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthodrome.core.display import shown
-from orthodrome.errors import BadInput, CheckpointError
-from orthodrome.jobs.topics import folder as place
+from orthodrome.errors import BadInput
 from orthodrome.jobs.topics import show as screen
 from orthodrome.jobs.topics.documents import TopicCorpus, load_documents, read_documents, save_documents
+from orthodrome.jobs.topics.folder import FITS
 from orthodrome.jobs.topics.job import Job, check_job, with_absolute_copies
 from orthodrome.jobs.topics.model import KINDS, learn
 from orthodrome.jobs.topics.outputs import write_figures, write_tables
 from orthodrome.jobs.topics.result import Result, load_result, save_result
-from orthodrome.storage import ownership
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,14 +30,14 @@ def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: 
     job = with_absolute_copies(job)
     check_job(job)
     KINDS[job.model].check(job)
-    place.refuse_occupied(folder)
+    FITS.refuse_occupied(folder)
     documents = read_documents(job, KINDS[job.model])
     with contextlib.ExitStack() as locks:
-        place.begin(folder, locks, owner)
-        with writing(folder):
+        FITS.begin(folder, locks, owner)
+        with FITS.writing(folder):
             save_documents(documents, folder)
-            place.save_job(job, folder)
-            place.seal_inputs(folder)
+            FITS.save_job(job, folder)
+            FITS.seal_inputs(folder)
         announce(job, documents, folder, console)
         return finish(job, documents, folder, console, progress)
 
@@ -56,28 +54,21 @@ def announce(job: Job, documents: TopicCorpus, folder: Path, console: Console) -
 
 def resume(folder: Path, console: Console, progress: bool = True) -> Result:
     """Resume a fit and finish it."""
-    require_fit(folder)
+    FITS.require(folder)
     with contextlib.ExitStack() as locks:
-        place.go_on(folder, locks)
-        return finish(place.load_job(folder), load_documents(folder), folder, console, progress)
-
-
-def require_fit(folder: Path) -> None:
-    """Raise if the folder holds no fit of this version."""
-    if not (folder / "job.json").is_file():
-        place.load_job(folder)
-    ownership.refuse_foreign(folder, "fit")
+        FITS.go_on(folder, locks)
+        return finish(FITS.load_job(folder), load_documents(folder), folder, console, progress)
 
 
 def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, progress: bool) -> Result:
     """Draw what is not drawn yet; write and show the results."""
     result = learn(job, documents, folder / "state", progress)
-    with writing(folder):
-        place.reopen(folder)
+    with FITS.writing(folder):
+        FITS.reopen(folder)
         write_tables(result, documents, folder, job.num_top_words)
         figures = write_figures(result, documents, folder / "figures", job.seed)
         save_result(result, folder)
-        place.seal_results(folder)  # last: a folder with a result is finished
+        FITS.seal_results(folder)  # last: a folder with a result is finished
     copy_out(folder, {"topic-keys.txt": job.output_topic_keys, "doc-topics.txt": job.output_doc_topics})
     screen.show_topics(result, documents.vocabulary, job.num_top_words, console)
     screen.show_numbers(result, console)
@@ -87,9 +78,9 @@ def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, pro
 
 def show(folder: Path, console: Console, num_words: int, word: str | None) -> None:
     """Print the topics of a finished fit, or where one word stands in them."""
-    require_fit(folder)
-    place.verify(folder)
-    result, documents = load_result(folder, place.load_job(folder).model), load_documents(folder)
+    FITS.require(folder)
+    FITS.verify(folder)
+    result, documents = load_result(folder, FITS.load_job(folder).model), load_documents(folder)
     if word is not None:
         return screen.show_word(result, documents.vocabulary, word, console)
     screen.show_topics(result, documents.vocabulary, num_words, console)
@@ -107,15 +98,3 @@ def copy_out(folder: Path, wanted: dict[str, str | None]) -> None:
                 file.write(content)
         except OSError as error:
             raise BadInput(f"cannot write {path}: {error.strerror}; {folder / name} has the same") from error
-
-
-@contextlib.contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Raise a one-line error, which says how to resume, if the folder cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise CheckpointError(
-            f"cannot write {error.filename or folder}: {error.strerror or error}; what was drawn is kept: make room "
-            f"(or the folder writable) and go on with `orthodrome topics resume {folder}`"
-        ) from error

@@ -6,11 +6,10 @@ The fields are the options of the command. SAM and LDA share most of them; a fie
 from __future__ import annotations
 
 import dataclasses
-import math
 from pathlib import Path
 
 from orthodrome.errors import BadInput
-from orthodrome.jobs.options import flag, option, options_of
+from orthodrome.jobs.options import check_numbers, check_owners, flag, option
 
 BUILT_IN = "docstrings"
 """The name of the built-in corpus."""
@@ -82,21 +81,14 @@ class Job:
 
 def check_job(job: Job) -> None:
     """Raise if a setting is invalid, before anything is read or written."""
-    for field in dataclasses.fields(job):
-        value = getattr(job, field.name)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise BadInput(f"{flag(field.name)} is {value}; it must be a finite number")
-    if not 0 <= job.seed < 2**32:
-        raise BadInput(f"the seed is {job.seed}; it must be from 0 to 4294967295")
+    check_numbers(job)
     check_combination(job)
     check_copies(job)
 
 
 def check_combination(job: Job) -> None:
     """Raise if a setting or a method belongs to the other model, or one thing is said twice."""
-    for name, (field, about) in options_of(job).items():
-        if about.only not in ("", job.model) and getattr(job, name) != field.default:
-            raise BadInput(f"{flag(name)} belongs to --model {about.only}; leave it out with --model {job.model}")
+    check_owners(job)
     if job.inference not in METHODS[job.model]:
         raise BadInput(f"--model {job.model} has no method {job.method!r}; it has {', '.join(METHODS[job.model])}")
     if job.inference == "gibbs" and (job.batch_size is not None or job.sweeps is not None):
