@@ -106,7 +106,7 @@ def executed(words: list[str], folder: Path) -> tuple[int, str]:
 def fault(code: int, errors: str) -> str | None:
     """Return what is wrong with the end of a bad line, or None."""
     lines = [line for line in errors.splitlines() if line.startswith("orthodrome: ") and "warning: " not in line]
-    if code < 0 or "Traceback" in errors or "unexpected" in errors or "\x1b" in errors:
+    if code < 0 or "Traceback" in errors or "--debug for the whole story" in errors or "\x1b" in errors:
         return errors[-400:]
     if len(lines) != 1 or not errors.endswith(lines[0] + "\n"):
         return f"{len(lines)} lines: {errors[-400:]}"
