@@ -65,7 +65,7 @@ NEAR_GIBBS = 0.1
 def run(context: Context) -> list[Claim]:
     """Run both methods with both priors, Gibbs, and the study of vocabularies."""
     assert context.data is not None
-    num_train, num_test = context.pick(quick=(100_000, 200), paper=(200_533, 1_000))
+    num_train, num_test = context.pick(quick=(40_000, 200), paper=(200_533, 1_000))
     budget = context.pick(quick=Budget(20, 150, 50, 20, 10), paper=Budget(100, 1_000, 50, 200, 20))
     seeds = range(context.seed, context.seed + context.pick(2, 5))
     articles = wikipedia_articles(context.data, num_train, num_test, context.seed)
