@@ -52,7 +52,7 @@ TOPICS, WORDS, SLOWEST, SAMPLE = 11, 7, 1.5, 20_000
 def run(context: Context) -> list[Claim]:
     """Run all samplers, write the curves, the run times and the table of topics."""
     assert context.data is not None
-    num_train, num_test = context.pick(quick=(40_000, 200), paper=(200_533, 1_000))
+    num_train, num_test = context.pick(quick=(20_000, 200), paper=(200_533, 1_000))
     budget = context.pick(quick=Budget(20, 100, 50, 20, 10), paper=Budget(50, 200, 50, 50, 20))
     articles = wikipedia_articles(context.data, num_train, num_test, context.seed)
     seeds = range(context.seed, context.seed + context.pick(2, 3))
