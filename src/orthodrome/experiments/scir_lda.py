@@ -65,15 +65,15 @@ NEAR_GIBBS = 0.1
 def run(context: Context) -> list[Claim]:
     """Run both methods with both priors, Gibbs, and the study of vocabularies."""
     assert context.data is not None
-    num_train, num_test = context.pick(quick=(100_000, 200), paper=(200_533, 1_000))
-    budget = context.pick(quick=Budget(20, 150, 50, 20, 10), paper=Budget(100, 1_000, 50, 200, 20))
+    num_train, num_test = context.pick(quick=(20_000, 200), paper=(200_533, 1_000))
+    budget = context.pick(quick=Budget(20, 80, 50, 20, 10), paper=Budget(100, 1_000, 50, 200, 20))
     seeds = range(context.seed, context.seed + context.pick(2, 5))
     articles = wikipedia_articles(context.data, num_train, num_test, context.seed)
     curves = {
         name: [trace(setting, articles, budget, seed) for seed in seeds]
         for name, setting in (PUBLISHED | OTHER_PRIORS | MODERATE).items()
     }
-    sweeps = budget._replace(updates=context.pick(10, 100), every=context.pick(20, 5))
+    sweeps = budget._replace(updates=context.pick(5, 100), every=context.pick(20, 5))
     gibbs = [trace_gibbs(PUBLISHED["SCIR"], articles, sweeps, context.seed)]
     gaps = vocabulary_gaps(context)
     context.save_table("curves", curve_rows(curves | {"Gibbs": gibbs}))
