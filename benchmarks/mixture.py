@@ -167,7 +167,7 @@ def sphere(options: Any) -> None:
     means = rng.standard_normal((8, 10))
     means /= np.sqrt(np.sum(means**2, axis=1, keepdims=True))
     truth = rng.integers(8, size=4_000)
-    x = draw_directions(rng, means[truth], np.full(truth.size, 30.0))
+    x = draw_directions(rng, means[truth], np.full(truth.size, 60.0))
     for start in (1, 50):
         began = time.perf_counter()
         model = DirichletProcessMixture("vmf", n_clusters_init=start, random_state=0, num_warmup=60).fit(x)

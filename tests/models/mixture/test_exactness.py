@@ -93,7 +93,7 @@ def test_transitions_leave_the_enumerated_posterior(rows: str, kind: str, count:
 def test_transitions_leave_the_enumerated_posterior_at_length(rows: str, kind: str) -> None:
     if rows in ("gaussian", "vmf") and "sticks" in kind:
         pytest.skip("the updates of these families have a discretisation error")
-    assert p_value(LAWS[rows], stepped(SAMPLERS[kind](problem(rows)), 3), 6_000) > 1e-3
+    assert p_value(LAWS[rows], stepped(SAMPLERS[kind](problem(rows)), 2), 2_000) > 1e-3
 
 
 def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +130,16 @@ def test_without_data_the_concentration_keeps_its_prior(kind: str) -> None:
     assert np.max(np.abs(np.mean(found, axis=0) - exact) / spread) < 4.0
 
 
+def test_halves_of_one_cluster_are_known_for_what_they_are() -> None:
+    """What the warm-up merges, where no proposal could repeat the division."""
+    x = np.random.default_rng(0).standard_normal((400, 2))
+    given = MixtureProblem(GAUSSIAN, DenseRows(x), ALPHA, None, 1, CAPACITY, 0, 400)
+    rows, halves = np.arange(400), (x[:, 0] > 0).astype(np.int32)
+    assert split_merge.explains_both(given, rows, GAUSSIAN.statistics(given.data, rows, halves, 2))
+    apart = dataclasses.replace(given, data=DenseRows(x + 8.0 * halves[:, None]))
+    assert not split_merge.explains_both(apart, rows, GAUSSIAN.statistics(apart.data, rows, halves, 2))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", ["counts", "gaussian", "vmf"])
 def test_geweke(rows: str) -> None:
@@ -137,7 +147,7 @@ def test_geweke(rows: str) -> None:
     components, data = ROWS[rows]
     sampler, rng = MixtureGibbs(problem(rows), 1), np.random.default_rng(0)
     state, sizes = sampler.init(None, jax.random.key(0)), []
-    for i in range(8_000):
+    for i in range(4_000):
         new = components.simulate(rng, state.parameters[state.labels], data)
         new = dataclasses.replace(CountRows.of(new), bounds=data.bounds) if rows == "counts" else DenseRows(new)
         sampler = MixtureGibbs(dataclasses.replace(sampler.given, data=new), 1)

@@ -20,7 +20,8 @@ So a launch may come from few rows, while
     p(split) / p(merged) = alpha Gamma(n_1) Gamma(n_2) / Gamma(n) * m(S_1) m(S_2) / m(S)
 
 is a ratio of the exact law of all rows, and a split is accepted with probability min(1, ratio / q), a merge with
-min(1, q / ratio). Every move leaves the posterior of the partition invariant.
+min(1, q / ratio). Every move leaves the posterior of the partition invariant. In the warm-up, which only looks for a
+start, guided merges are judged by another criterion (`explains_both`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def split_and_merge(
     guided = 0
     tally = tally._replace(touched=0)
     while guided < moves or (tally.touched < budget and guided < MOST_MOVES):
-        tally, guided = propose(rng, given, state, tally, blind=False), guided + 1
+        tally, guided = propose(rng, given, state, tally, blind=False, settling=budget > 0), guided + 1
     return tally
 
 
@@ -83,13 +84,20 @@ def merge_alike(rng: np.random.Generator, given: MixtureProblem, state: MixtureS
     return tally
 
 
-def propose(rng: np.random.Generator, given: MixtureProblem, state: MixtureState, tally: Tally, blind: bool) -> Tally:
-    """Propose one split or merge."""
+def propose(
+    rng: np.random.Generator,
+    given: MixtureProblem,
+    state: MixtureState,
+    tally: Tally,
+    blind: bool,
+    settling: bool = False,
+) -> Tally:
+    """Propose one split or merge; settling: merge what one component explains as well (`explains_both`)."""
     anchors = rng.choice(given.data.count, 2, replace=False)
     first, second = (int(label) for label in state.labels[anchors])
     tally = tally._replace(attempts=tally.attempts + 1)
     if first != second:
-        return _merge(rng, given, state, tally, anchors, blind)
+        return _merge(rng, given, state, tally, anchors, blind, settling)
     free = free_slots(state, np.flatnonzero(state.sizes).astype(np.int32))
     if not free.shape[0]:
         return tally._replace(capped=True)
@@ -128,6 +136,7 @@ def _merge(
     tally: Tally,
     anchors: NDArray[np.int64],
     blind: bool,
+    settling: bool,
 ) -> Tally:
     """Propose to give all rows of the second anchor's cluster to the first's."""
     first, second = (int(label) for label in state.labels[anchors])
@@ -137,14 +146,31 @@ def _merge(
     else:
         rows = np.flatnonzero((state.labels == first) | (state.labels == second))
         tally = tally._replace(touched=tally.touched + rows.shape[0])
-        margins = launch_margins(rng, given.components, given.data, rows, anchors)
-        log_q = log_proposal(margins, state.labels[rows] == first, rows, anchors)
+        if settling:
+            log_q = math.inf if explains_both(given, rows, state.statistics[[first, second]]) else -math.inf
+        else:
+            margins = launch_margins(rng, given.components, given.data, rows, anchors)
+            log_q = log_proposal(margins, state.labels[rows] == first, rows, anchors)
     if math.log(1 - rng.random()) >= log_q - ratio:
         return tally
     own = np.flatnonzero(state.labels == second)
     relabel(given, state, own, np.full(own.shape[0], first, np.int32))
     clear(state, second)
     return tally._replace(merges=tally.merges + 1)
+
+
+def explains_both(given: MixtureProblem, rows: Names, parts: Reals) -> bool:
+    """Return whether one component explains the rows of two clusters as well as two do, whoever is in which.
+
+    Compared are the likelihoods of the rows under one component and under two with the clusters' shares, at typical
+    parameters, by the criterion of Schwarz (1978). It is no Metropolis test: two halves of one cluster have millions of
+    equivalent divisions, of which a proposal would have to hit the present one. So it serves the warm-up alone.
+    """
+    lines = np.concatenate([parts, parts.sum(axis=0, keepdims=True)])
+    densities = given.components.all_densities(given.data, rows, given.components.centre(lines))
+    densities += np.log(lines[:, 0] / lines[2, 0])
+    gain = float(np.sum(np.logaddexp(densities[:, 0], densities[:, 1]) - densities[:, 2]))
+    return gain < given.components.num_statistics / 2 * math.log(rows.shape[0])
 
 
 def log_proposal(
