@@ -86,12 +86,12 @@ def test_everything_is_written_and_shown(fitted: Path, capsys: pytest.CaptureFix
         assert (fitted / "figures" / f"{name}.png").stat().st_size > 5_000
         assert (fitted / "figures" / f"{name}.svg").exists()
     numbers = json.loads((fitted / "summary.json").read_text())
-    assert numbers["clusters (mean over draws)"] == pytest.approx(2, abs=0.5)
+    assert 2 <= numbers["clusters (5 %)"] <= numbers["clusters (mean over draws)"] <= numbers["clusters (95 %)"] < 6
     assert -8 < numbers["log predictive density (held-out rows)"] < -4
     assert (fitted / "state" / "draws.zarr").is_dir()
     assert cli.main(["cluster", "show", str(fitted)]) == 0
     out = capsys.readouterr().out
-    assert "=height" in out and "50." in out
+    assert "=height" in out and "±" in out
     assert cli.main(["cluster", "show", str(fitted), "--cluster", "1"]) == 0
     assert "sd" in capsys.readouterr().out
     assert cli.main(["cluster", "show", str(fitted), "--cluster", "7"]) == 1
@@ -102,6 +102,7 @@ def test_a_fit_that_was_stopped_ends_in_the_same_numbers(
     rows: Path, fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "stopped"
+    monkeypatch.setattr(job_fit, "write_figures", lambda *_: [])
     with monkeypatch.context() as patch:
         patch.setattr(job_fit, "learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert cli.main(line(rows, folder, *FEW)) == 130
@@ -115,8 +116,9 @@ def test_a_fit_that_was_stopped_ends_in_the_same_numbers(
 
 
 @pytest.mark.parametrize("family", ["multinomial", "categorical", "vmf"])
-def test_other_kinds_of_rows(family: str, tmp_path: Path) -> None:
+def test_other_kinds_of_rows(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sparse counts, categories that are texts, and vectors that are made unit vectors."""
+    monkeypatch.setattr(job_fit, "write_figures", lambda *_: [])
     rng = np.random.default_rng(1)
     odd = np.arange(60) % 2
     path = tmp_path / {"multinomial": "rows.npz", "categorical": "rows.csv", "vmf": "rows.npy"}[family]

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import scipy.sparse
@@ -33,7 +34,7 @@ def test_fault_b_counts_the_first_users_under_the_labels_of_others() -> None:
     problem = MixtureProblem(components, CountRows.of(table), 1.0, (1.0, 1.0), 2, 8, 0, 200)
     right = StochasticMixture(problem, SimplexSCIR(), 50, 0.1, 0.1)
     wrong = with_faults(right, "b")
-    state = right.init({"labels": np.arange(200) % 2})
+    state = right.init({"labels": np.arange(200) % 2}, jax.random.key(0))
     rows, held = np.arange(120, 170), np.array([0, 1], np.int32)
     seen = wrong.estimated(state, held, rows)
     np.testing.assert_allclose(seen[:, 0], [100, 100])  # sizes are right

@@ -9,7 +9,7 @@ import typer
 
 from orthodrome.cli.options import takes
 from orthodrome.cli.terminal import console, let_threads_sleep
-from orthodrome.jobs.cluster.job import Job
+from orthodrome.jobs.cluster.job import ClusterJob
 
 app = typer.Typer(
     help="Clusters of rows (Dirichlet-process mixtures): fit them, go on after a kill, look at them.",
@@ -21,12 +21,12 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 
 
 @app.command()
-@takes(Job)
+@takes(ClusterJob)
 def fit(
     input: Annotated[Path, typer.Option(help="The rows: .csv or .tsv (also .gz), .npy, or .npz (sparse counts).")],
     output: Annotated[Path, typer.Option(help="The folder to write to; it must be new or empty.")],
     quiet: Quiet = False,
-    job: Job = Job(),
+    job: ClusterJob = ClusterJob(),
 ) -> None:
     """Cluster the rows of a file: draws, tables of clusters, profiles and labels, and figures in OUTPUT."""
     let_threads_sleep()

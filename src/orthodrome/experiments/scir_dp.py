@@ -18,8 +18,8 @@ from orthodrome.experiments.support.visits.cases import (
     GIBBS,
     SCIR,
     SGRLD,
-    Case,
     Curves,
+    VisitCase,
     one_component,
     read_visits,
     run_case,
@@ -32,14 +32,14 @@ NAME = "scir-dp"
 TITLE = "clusters of a site's users without truncation: SCIR and SGRLD by minibatches, and full Gibbs"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 4.2, Fig. 3(b)"
 
-DRAWN: dict[str, Case] = {
+DRAWN: dict[str, VisitCase] = {
     "SCIR": SCIR,
     "SGRLD": SGRLD,
     "SCIR, fault b": SCIR._replace(faults="b"),
     "SGRLD, faults b, c": SGRLD._replace(faults="bc"),
 }
 """The runs of the figure, over all seeds."""
-BESIDE: dict[str, Case] = {
+BESIDE: dict[str, VisitCase] = {
     "SGRLD, fault b": SGRLD._replace(faults="b"),
     "SGRLD, fault c": SGRLD._replace(faults="c"),
     "SCIR, splits and merges": SCIR._replace(moves=5),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from orthodrome.experiments.support.contract import Claim, Context
-from orthodrome.experiments.support.visits.cases import DATA, SCIR, SGRLD, Case, read_visits, run_case
+from orthodrome.experiments.support.visits.cases import DATA, SCIR, SGRLD, VisitCase, read_visits, run_case
 from orthodrome.plots.style import new_figure
 
 __all__ = ["DATA", "NAME", "PAPER", "TITLE", "run"]
@@ -52,13 +52,13 @@ def wanted(steps: tuple[float, ...], thin: int) -> tuple[float, ...]:
     return steps if thin == 1 else (steps[0], steps[-1])
 
 
-def case_of(method: str, prior: float, step: float) -> Case:
+def case_of(method: str, prior: float, step: float) -> VisitCase:
     """Return a case of the grid."""
     base, ratio = BASE[method]
     return base._replace(prior=prior, steps=(step, ratio * step))
 
 
-def row_of(method: str, case: Case, visits: Any, iterations: int, seeds: int, seed: int) -> dict[str, Any]:
+def row_of(method: str, case: VisitCase, visits: Any, iterations: int, seeds: int, seed: int) -> dict[str, Any]:
     """Run one case, and return its line of the table."""
     found = run_case(case, visits, iterations, seeds, seed)
     return {

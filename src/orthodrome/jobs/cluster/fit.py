@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from orthodrome.core.display import shown
 from orthodrome.jobs.cluster import show as screen
 from orthodrome.jobs.cluster.folder import FITS
-from orthodrome.jobs.cluster.job import Job, check_job
+from orthodrome.jobs.cluster.job import ClusterJob, check_job
 from orthodrome.jobs.cluster.model import check_rows, learn
 from orthodrome.jobs.cluster.outputs import write_figures, write_tables
-from orthodrome.jobs.cluster.result import Result, load_result, save_result
-from orthodrome.jobs.cluster.rows import Rows, load_rows, read_rows, save_rows
+from orthodrome.jobs.cluster.result import ClusterResult, load_result, save_result
+from orthodrome.jobs.cluster.rows import ClusterRows, load_rows, read_rows, save_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def fit(job: Job, path: Path, folder: Path, console: Console, progress: bool = True) -> Result:
+def fit(job: ClusterJob, path: Path, folder: Path, console: Console, progress: bool = True) -> ClusterResult:
     """Fit the rows of a file in a new folder."""
     check_job(job)
     FITS.refuse_occupied(folder)
@@ -39,7 +39,7 @@ def fit(job: Job, path: Path, folder: Path, console: Console, progress: bool = T
         return finish(job, load_rows(folder), folder, console, progress)
 
 
-def announce(job: Job, rows: Rows, folder: Path, console: Console) -> None:
+def announce(job: ClusterJob, rows: ClusterRows, folder: Path, console: Console) -> None:
     """Print what is fitted, and how to resume it."""
     training = int(rows.training.sum())
     console.print(
@@ -49,7 +49,7 @@ def announce(job: Job, rows: Rows, folder: Path, console: Console) -> None:
     console.print(f"if this is stopped, go on with: orthodrome cluster resume {shown(str(folder))}", style="dim")
 
 
-def resume(folder: Path, console: Console, progress: bool = True) -> Result:
+def resume(folder: Path, console: Console, progress: bool = True) -> ClusterResult:
     """Resume a fit and finish it."""
     FITS.require(folder)
     with contextlib.ExitStack() as locks:
@@ -57,7 +57,7 @@ def resume(folder: Path, console: Console, progress: bool = True) -> Result:
         return finish(FITS.load_job(folder), load_rows(folder), folder, console, progress)
 
 
-def finish(job: Job, rows: Rows, folder: Path, console: Console, progress: bool) -> Result:
+def finish(job: ClusterJob, rows: ClusterRows, folder: Path, console: Console, progress: bool) -> ClusterResult:
     """Draw what is not drawn yet; write and show the results."""
     result = learn(job, rows, folder / "state", progress)
     with FITS.writing(folder):

@@ -6,11 +6,11 @@ folder/{columns,names,levels}.txt       names of columns and rows, and the texts
 
 from __future__ import annotations
 
-from orthodrome.jobs.cluster.job import Job
+from orthodrome.jobs.cluster.job import ClusterJob
 from orthodrome.jobs.fit_folder import FitFolder
 
 FITS = FitFolder(
-    Job,
+    ClusterJob,
     command="cluster",
     kind="clustering",
     inputs=("job.json", "rows.npz", "columns.txt", "names.txt", "levels.txt"),

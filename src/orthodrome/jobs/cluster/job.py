@@ -17,7 +17,7 @@ METHODS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Job:
+class ClusterJob:
     """The settings of a fit; None leaves the choice to the model. Each field says what it is in its `help`."""
 
     family: str = option(
@@ -53,7 +53,7 @@ class Job:
     checkpoint_every: float = option(5.0, "Seconds between two commits of the state.", least=0)
 
 
-def check_job(job: Job) -> None:
+def check_job(job: ClusterJob) -> None:
     """Raise if a setting is invalid, before anything is read or written."""
     check_numbers(job)
     check_owners(job)

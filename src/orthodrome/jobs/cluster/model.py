@@ -1,4 +1,4 @@
-"""From rows to a `Result`: a mixture with the settings of a job, and the summaries of its draws."""
+"""From rows to a `ClusterResult`: a mixture with the settings of a job, and the summaries of its draws."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from orthodrome.errors import BadInput
-from orthodrome.jobs.cluster.job import Job
+from orthodrome.jobs.cluster.job import ClusterJob
 from orthodrome.jobs.cluster.profiles import PROFILES
-from orthodrome.jobs.cluster.result import Result, Traces
-from orthodrome.jobs.cluster.rows import Rows
+from orthodrome.jobs.cluster.result import ClusterResult, Traces
+from orthodrome.jobs.cluster.rows import ClusterRows
 from orthodrome.jobs.cluster.summary import clusters_of
 from orthodrome.models.mixture import DirichletProcessMixture
 from orthodrome.models.mixture.defaults import check_settings
@@ -22,7 +22,7 @@ SAMPLED = 300
 """Rows of which all pairs are looked at."""
 
 
-def estimator(job: Job, progress: bool) -> DirichletProcessMixture:
+def estimator(job: ClusterJob, progress: bool) -> DirichletProcessMixture:
     """Return the mixture that the job asks for."""
     return DirichletProcessMixture(
         job.family,
@@ -43,7 +43,7 @@ def estimator(job: Job, progress: bool) -> DirichletProcessMixture:
     )
 
 
-def check_rows(job: Job, rows: Rows, path: Path) -> None:
+def check_rows(job: ClusterJob, rows: ClusterRows, path: Path) -> None:
     """Raise if the settings or the rows are not those of the family, before a folder is made."""
     model = estimator(job, progress=False)
     check_settings(model)
@@ -53,7 +53,7 @@ def check_rows(job: Job, rows: Rows, path: Path) -> None:
         raise BadInput(f"{path}: {error} (rows are counted from 0, after the header)") from error
 
 
-def learn(job: Job, rows: Rows, state: Path, progress: bool) -> Result:
+def learn(job: ClusterJob, rows: ClusterRows, state: Path, progress: bool) -> ClusterResult:
     """Draw the clusters (or resume drawing), and say what they are."""
     began, model = time.monotonic(), estimator(job, progress)
     training, held_out = rows.values[rows.training], rows.values[~rows.training]
@@ -64,7 +64,7 @@ def learn(job: Job, rows: Rows, state: Path, progress: bool) -> Result:
     clusters = clusters_of(model, model.rows(rows.values), model.predict(rows.values), PROFILES[job.family])
     sample = sampled(clusters.labels)
     numbers = measure(model, held_out) | {"seconds": round(time.monotonic() - began, 1)}
-    return Result(job.family, clusters, sample, model.co_clustering(rows.values[sample]), traces(model), numbers)
+    return ClusterResult(job.family, clusters, sample, model.co_clustering(rows.values[sample]), traces(model), numbers)
 
 
 def sampled(labels: np.ndarray) -> np.ndarray:

@@ -16,14 +16,14 @@ from typing import Any
 
 from orthodrome.core.display import for_csv
 from orthodrome.jobs.cluster.profiles import PROFILES
-from orthodrome.jobs.cluster.result import Result
-from orthodrome.jobs.cluster.rows import Rows
+from orthodrome.jobs.cluster.result import ClusterResult
+from orthodrome.jobs.cluster.rows import ClusterRows
 
 PROFILE = ("cluster", "quantity", "column", "mean", "sd", "low", "high", "all_rows")
 LABEL = ("row", "name", "held_out", "cluster", "probability", "next_cluster", "next_probability")
 
 
-def write_tables(result: Result, rows: Rows, folder: Path) -> None:
+def write_tables(result: ClusterResult, rows: ClusterRows, folder: Path) -> None:
     """Write all tables."""
     write(folder / "clusters.csv", ("cluster", "rows", "weight", "sd", "low", "high", "together"), clusters(result))
     write(folder / "profiles.csv", PROFILE, profiles(result, rows))
@@ -40,7 +40,7 @@ def write(path: Path, head: tuple[str, ...], lines: Iterable[Iterable[Any]]) -> 
         writer.writerows([for_csv(x) if isinstance(x, str) else cell(x) for x in line] for line in lines)
 
 
-def clusters(result: Result) -> Iterable[list[Any]]:
+def clusters(result: ClusterResult) -> Iterable[list[Any]]:
     """Return a line per cluster."""
     found = result.clusters
     for k, size in enumerate(found.sizes):
@@ -48,7 +48,7 @@ def clusters(result: Result) -> Iterable[list[Any]]:
         yield [k, int(size), *weight, float(found.together[k, k])]
 
 
-def profiles(result: Result, rows: Rows) -> Iterable[list[Any]]:
+def profiles(result: ClusterResult, rows: ClusterRows) -> Iterable[list[Any]]:
     """Return a line per number of every cluster."""
     found, entries = result.clusters, PROFILES[result.family].entries(rows)
     for k in range(len(found.sizes)):
@@ -56,7 +56,7 @@ def profiles(result: Result, rows: Rows) -> Iterable[list[Any]]:
             yield [k, quantity, column, *(float(part[k, n]) for part in found.profiles), float(found.overall[n])]
 
 
-def labels(result: Result, rows: Rows) -> Iterable[list[Any]]:
+def labels(result: ClusterResult, rows: ClusterRows) -> Iterable[list[Any]]:
     """Return a line per row."""
     found = result.clusters
     columns = (found.labels, found.probability, found.other, found.other_probability)
@@ -64,7 +64,7 @@ def labels(result: Result, rows: Rows) -> Iterable[list[Any]]:
         yield [n, rows.names[n], int(not rows.training[n]), label, p, other, q]
 
 
-def pairs(result: Result) -> Iterable[list[Any]]:
+def pairs(result: ClusterResult) -> Iterable[list[Any]]:
     """Return a line per pair of clusters, each with itself included."""
     together = result.clusters.together
     yield from (
@@ -72,7 +72,7 @@ def pairs(result: Result) -> Iterable[list[Any]]:
     )
 
 
-def write_figures(result: Result, rows: Rows, folder: Path, num_top: int) -> list[Path]:
+def write_figures(result: ClusterResult, rows: ClusterRows, folder: Path, num_top: int) -> list[Path]:
     """Write the figures, and return their paths."""
     from orthodrome.plots import mixture, style
 

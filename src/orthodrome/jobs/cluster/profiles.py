@@ -16,7 +16,7 @@ import abc
 import numpy as np
 
 from orthodrome.core.types import Reals
-from orthodrome.jobs.cluster.rows import Rows
+from orthodrome.jobs.cluster.rows import ClusterRows
 from orthodrome.kernels.bessel_arrays import mean_lengths
 
 Entry = tuple[str, str]
@@ -35,7 +35,7 @@ class Profile(abc.ABC):
         """Return the numbers that are shown, from lines of moments."""
 
     @abc.abstractmethod
-    def entries(self, rows: Rows) -> list[Entry]:
+    def entries(self, rows: ClusterRows) -> list[Entry]:
         """Return what each of the numbers is."""
 
     @abc.abstractmethod
@@ -43,7 +43,7 @@ class Profile(abc.ABC):
         """Return how much each number says about a cluster, beside all rows; those shown first have most."""
 
 
-class MeansAndSpreads(Profile):
+class RealProfile(Profile):
     """Of real numbers."""
 
     def moments(self, named: dict[str, Reals]) -> Reals:
@@ -57,7 +57,7 @@ class MeansAndSpreads(Profile):
         mean, square = np.split(moments, 2, axis=-1)
         return np.concatenate([mean, np.sqrt(np.maximum(square - mean**2, 0.0))], axis=-1)
 
-    def entries(self, rows: Rows) -> list[Entry]:
+    def entries(self, rows: ClusterRows) -> list[Entry]:
         """Return the columns twice."""
         return [("mean", name) for name in rows.columns] + [("sd", name) for name in rows.columns]
 
@@ -67,7 +67,7 @@ class MeansAndSpreads(Profile):
         return np.concatenate([np.abs(mean - centre) / np.maximum(spread, 1e-300), np.full(mean.shape, -1.0)])
 
 
-class Probabilities(Profile):
+class CountProfile(Profile):
     """Of counts."""
 
     def moments(self, named: dict[str, Reals]) -> Reals:
@@ -78,7 +78,7 @@ class Probabilities(Profile):
         """Return the same."""
         return moments
 
-    def entries(self, rows: Rows) -> list[Entry]:
+    def entries(self, rows: ClusterRows) -> list[Entry]:
         """Return the columns."""
         return [("probability", name) for name in rows.columns]
 
@@ -87,17 +87,17 @@ class Probabilities(Profile):
         return line
 
 
-class Categories(Probabilities):
+class CategoryProfile(CountProfile):
     """Of a category in every column."""
 
-    def entries(self, rows: Rows) -> list[Entry]:
+    def entries(self, rows: ClusterRows) -> list[Entry]:
         """Return the categories of every column: their texts, or their codes if they were given as codes."""
         codes = [[str(code) for code in range(int(top) + 1)] for top in np.asarray(rows.values).max(axis=0)]
         pairs = zip(rows.columns, rows.levels or codes, strict=True)
         return [("probability", f"{name} = {level}") for name, column in pairs for level in column]
 
 
-class Directions(Profile):
+class DirectionProfile(Profile):
     """Of unit vectors."""
 
     def moments(self, named: dict[str, Reals]) -> Reals:
@@ -110,7 +110,7 @@ class Directions(Profile):
         lengths = np.sqrt(np.sum(moments**2, axis=-1, keepdims=True))
         return np.concatenate([moments / np.maximum(lengths, 1e-300), lengths], axis=-1)
 
-    def entries(self, rows: Rows) -> list[Entry]:
+    def entries(self, rows: ClusterRows) -> list[Entry]:
         """Return the columns and the length."""
         return [*(("direction", name) for name in rows.columns), ("length", "of the mean")]
 
@@ -120,8 +120,8 @@ class Directions(Profile):
 
 
 PROFILES: dict[str, Profile] = {
-    "gaussian": MeansAndSpreads(),
-    "multinomial": Probabilities(),
-    "categorical": Categories(),
-    "vmf": Directions(),
+    "gaussian": RealProfile(),
+    "multinomial": CountProfile(),
+    "categorical": CategoryProfile(),
+    "vmf": DirectionProfile(),
 }

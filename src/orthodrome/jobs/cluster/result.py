@@ -19,14 +19,14 @@ import numpy as np
 from orthodrome.core.types import Reals
 from orthodrome.errors import CheckpointError
 from orthodrome.jobs.cluster.profiles import PROFILES
-from orthodrome.jobs.cluster.summary import Clusters, Interval
+from orthodrome.jobs.cluster.summary import Clusters, DrawSummary
 from orthodrome.storage import files
 
 Traces = dict[str, tuple[np.ndarray, np.ndarray]]
 PLAIN = ("labels", "probability", "other", "other_probability", "sizes", "overall", "together")
 
 
-class Result(NamedTuple):
+class ClusterResult(NamedTuple):
     """The clusters, some pairs of rows, and the statistics of the run; see the module for the fields."""
 
     family: str
@@ -42,7 +42,7 @@ class Result(NamedTuple):
         return np.argsort(-PROFILES[self.family].importance(line, overall), kind="stable")[:count]
 
 
-def save_result(result: Result, folder: Path) -> None:
+def save_result(result: ClusterResult, folder: Path) -> None:
     """Save the arrays in result.npz and the numbers in summary.json."""
     found = result.clusters
     arrays: dict[str, Any] = {name: getattr(found, name) for name in PLAIN}
@@ -55,7 +55,7 @@ def save_result(result: Result, folder: Path) -> None:
     files.write_json(folder / "summary.json", result.numbers)
 
 
-def load_result(folder: Path, family: str) -> Result:
+def load_result(folder: Path, family: str) -> ClusterResult:
     """Load what `save_result` wrote, or raise if the fit is not finished."""
     try:
         arrays = files.read_arrays(folder / "result.npz")
@@ -66,8 +66,8 @@ def load_result(folder: Path, family: str) -> Result:
         ) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise CheckpointError(f"the result in {folder} cannot be read ({error}); fit again in a new folder") from error
-    over = lambda name: Interval(*(arrays[f"{name}/{part}"] for part in Interval._fields))
+    over = lambda name: DrawSummary(*(arrays[f"{name}/{part}"] for part in DrawSummary._fields))
     clusters = Clusters(weights=over("weights"), profiles=over("profiles"), **{name: arrays[name] for name in PLAIN})
     named = [name.split("/")[1] for name in arrays if name.startswith("trace/") and name.endswith("/at")]
     traces = {name: (arrays[f"trace/{name}/at"], arrays[f"trace/{name}/values"]) for name in named}
-    return Result(family, clusters, arrays["sample"], arrays["pairs"], traces, numbers)
+    return ClusterResult(family, clusters, arrays["sample"], arrays["pairs"], traces, numbers)

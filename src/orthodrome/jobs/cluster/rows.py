@@ -20,14 +20,14 @@ from orthodrome.core.types import Reals
 from orthodrome.corpora.archive import read_matrix
 from orthodrome.corpora.opening import check_regular, lines, opened
 from orthodrome.errors import BadInput, CheckpointError
-from orthodrome.jobs.cluster.job import Job
+from orthodrome.jobs.cluster.job import ClusterJob
 from orthodrome.jobs.cluster.table import coded, numbers, read_cells
 from orthodrome.storage import files
 
 LEAST_ROWS = 2
 
 
-class Rows(NamedTuple):
+class ClusterRows(NamedTuple):
     """The rows of a fit.
 
     values: a matrix, dense or (counts) sparse; columns, names: of its columns and rows
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
     training: np.ndarray = np.zeros(0, bool)
 
 
-def read_rows(job: Job, path: Path) -> Rows:
+def read_rows(job: ClusterJob, path: Path) -> ClusterRows:
     """Return the rows of a file as the job wants them."""
     if not path.exists():
         raise BadInput(f"there is no {path}")
@@ -60,16 +60,16 @@ def read_rows(job: Job, path: Path) -> Rows:
     return found._replace(values=ready(job, found.values, path), training=split(found.values, job))
 
 
-def read_csv(job: Job, path: Path) -> Rows:
+def read_csv(job: ClusterJob, path: Path) -> ClusterRows:
     """Read named columns of a table."""
     wanted, names, cells, at = read_cells(path, job.encoding, job.columns, job.name_column)
     if job.family == "categorical":
         table, levels = coded(cells, wanted, at, path)
-        return Rows(table, wanted, names, levels)
-    return Rows(numbers(cells, wanted, at, path), wanted, names)
+        return ClusterRows(table, wanted, names, levels)
+    return ClusterRows(numbers(cells, wanted, at, path), wanted, names)
 
 
-def read_npy(job: Job, path: Path) -> Rows:
+def read_npy(job: ClusterJob, path: Path) -> ClusterRows:
     """Read a dense matrix."""
     check_regular(path)
     try:
@@ -83,7 +83,7 @@ def read_npy(job: Job, path: Path) -> Rows:
     return numbered(job, values, path)
 
 
-def read_npz(job: Job, path: Path) -> Rows:
+def read_npz(job: ClusterJob, path: Path) -> ClusterRows:
     """Read a sparse matrix of counts."""
     if job.family != "multinomial":
         raise BadInput(
@@ -93,7 +93,7 @@ def read_npz(job: Job, path: Path) -> Rows:
     return numbered(job, scipy.sparse.csr_matrix(read_matrix(path)[0]), path)
 
 
-def numbered(job: Job, values: Any, path: Path) -> Rows:
+def numbered(job: ClusterJob, values: Any, path: Path) -> ClusterRows:
     """Return a matrix with the names of its columns, which are numbers if no file names them."""
     columns = tuple(f"column-{n}" for n in range(values.shape[1]))
     if job.column_names is not None:
@@ -101,10 +101,10 @@ def numbered(job: Job, values: Any, path: Path) -> Rows:
             columns = tuple(line.strip() for _, line in lines(file, Path(job.column_names)))
         if len(columns) != values.shape[1]:
             raise BadInput(f"{job.column_names} has {len(columns)} lines, and {path} {values.shape[1]} columns")
-    return Rows(values, columns, tuple(f"row-{n}" for n in range(values.shape[0])))
+    return ClusterRows(values, columns, tuple(f"row-{n}" for n in range(values.shape[0])))
 
 
-def ready(job: Job, values: Any, path: Path) -> Any:
+def ready(job: ClusterJob, values: Any, path: Path) -> Any:
     """Return the rows, divided by their lengths if the job asks for it."""
     if not job.normalize:
         return values
@@ -115,7 +115,7 @@ def ready(job: Job, values: Any, path: Path) -> Any:
     return found
 
 
-def split(values: Any, job: Job) -> np.ndarray:
+def split(values: Any, job: ClusterJob) -> np.ndarray:
     """Return a mask of the rows to learn from; a row with a code that none of them has is added to them."""
     count = values.shape[0]
     training = np.ones(count, bool)
@@ -125,7 +125,7 @@ def split(values: Any, job: Job) -> np.ndarray:
     return training
 
 
-def save_rows(rows: Rows, folder: Path) -> None:
+def save_rows(rows: ClusterRows, folder: Path) -> None:
     """Save the rows, as the input may be gone when the run is resumed."""
     sparse = scipy.sparse.issparse(rows.values)
     parts = ("data", "indices", "indptr") if sparse else ()
@@ -143,7 +143,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def load_rows(folder: Path) -> Rows:
+def load_rows(folder: Path) -> ClusterRows:
     """Load the rows of a fit."""
     try:
         arrays = files.read_arrays(folder / "rows.npz")
@@ -155,7 +155,7 @@ def load_rows(folder: Path) -> Rows:
             values = scipy.sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))
         ends = np.cumsum(arrays["levels"])
         texts = tuple(levels[end - n : end] for n, end in zip(arrays["levels"], ends, strict=True))
-        return Rows(values, columns, names, texts, arrays["training"])
+        return ClusterRows(values, columns, names, texts, arrays["training"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise CheckpointError(
             f"the rows in {folder} cannot be read ({error}): restore them, or fit again in a new folder"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from orthodrome.core.display import short, shown
 from orthodrome.errors import BadInput
 from orthodrome.jobs.cluster.profiles import PROFILES
-from orthodrome.jobs.cluster.result import Result
-from orthodrome.jobs.cluster.rows import Rows
+from orthodrome.jobs.cluster.result import ClusterResult
+from orthodrome.jobs.cluster.rows import ClusterRows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +18,7 @@ MOST = 40
 """Clusters that are shown; the tables have all of them."""
 
 
-def show_clusters(result: Result, rows: Rows, num_top: int, console: Console) -> None:
+def show_clusters(result: ClusterResult, rows: ClusterRows, num_top: int, console: Console) -> None:
     """Print a line per cluster, the largest first."""
     from rich.table import Table
     from rich.text import Text
@@ -34,7 +34,7 @@ def show_clusters(result: Result, rows: Rows, num_top: int, console: Console) ->
         console.print(f"and {len(found.sizes) - MOST} smaller ones")
 
 
-def entry_text(result: Result, rows: Rows, cluster: int, entry: int) -> str:
+def entry_text(result: ClusterResult, rows: ClusterRows, cluster: int, entry: int) -> str:
     """Return one number of a profile in words, safe in a terminal."""
     quantity, column = PROFILES[result.family].entries(rows)[entry]
     mean, sd = (part[cluster, entry] for part in result.clusters.profiles[:2])
@@ -42,7 +42,7 @@ def entry_text(result: Result, rows: Rows, cluster: int, entry: int) -> str:
     return f"{name} {mean:.3g} ± {sd:.2g}"
 
 
-def show_cluster(result: Result, rows: Rows, cluster: int, console: Console) -> None:
+def show_cluster(result: ClusterResult, rows: ClusterRows, cluster: int, console: Console) -> None:
     """Print the whole profile of one cluster, what says most first."""
     from rich.table import Table
     from rich.text import Text
@@ -58,7 +58,7 @@ def show_cluster(result: Result, rows: Rows, cluster: int, console: Console) -> 
     console.print(table)
 
 
-def show_numbers(result: Result, console: Console) -> None:
+def show_numbers(result: ClusterResult, console: Console) -> None:
     """Print the numbers of the run in one line."""
     console.print(", ".join(f"{name} {value:,.4g}" for name, value in result.numbers.items()))
 

@@ -25,7 +25,7 @@ LEVELS = (0.05, 0.95)
 """The ends of the intervals."""
 
 
-class Interval(NamedTuple):
+class DrawSummary(NamedTuple):
     """A number over draws: mean, standard deviation, and the ends of the 90 % interval."""
 
     mean: Reals
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
     high: Reals
 
     @classmethod
-    def of(cls, draws: Any) -> Interval:
+    def of(cls, draws: Any) -> DrawSummary:
         """Return the summary of draws (draw, ...)."""
         values = np.asarray(draws)
         low, high = np.quantile(values, LEVELS, axis=0)
@@ -54,8 +54,8 @@ class Clusters(NamedTuple):
     other: np.ndarray
     other_probability: Reals
     sizes: np.ndarray
-    weights: Interval
-    profiles: Interval
+    weights: DrawSummary
+    profiles: DrawSummary
     overall: Reals
     together: Reals
 
@@ -89,8 +89,8 @@ def clusters_of(model: Any, rows: Any, labels: np.ndarray, profile: Profile) -> 
         together += inside @ inside.T / len(draws)
         belongs += shares @ parts.T / len(draws)
     overall = profile.shown(sizes @ np.mean(moments, axis=0) / labels.shape[0])
-    profiles = Interval.of([profile.shown(lines) for lines in moments])
-    return Clusters(labels, *memberships(belongs, labels), sizes, Interval.of(weights), profiles, overall, together)
+    profiles = DrawSummary.of([profile.shown(lines) for lines in moments])
+    return Clusters(labels, *memberships(belongs, labels), sizes, DrawSummary.of(weights), profiles, overall, together)
 
 
 def memberships(belongs: Reals, labels: np.ndarray) -> tuple[Reals, np.ndarray, Reals]:

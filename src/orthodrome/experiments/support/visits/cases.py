@@ -25,7 +25,7 @@ DATA = "msweb (UCI, Anonymous Microsoft Web Data): train.npz and test.npz, users
 BATCH, LOOKS = 1_000, 50
 
 
-class Case(NamedTuple):
+class VisitCase(NamedTuple):
     """The settings of a run.
 
     prior: a of Dirichlet(a); clusters: of the start; steps: h of the parameters and of the sticks
@@ -41,8 +41,8 @@ class Case(NamedTuple):
     moves: int = 0
 
 
-SCIR, SGRLD = Case("scir", 0.5, 20), Case("sgrld", 0.001, 30, (1e-3, 5e-3))
-GIBBS = Case("gibbs", 0.5, 20)
+SCIR, SGRLD = VisitCase("scir", 0.5, 20), VisitCase("sgrld", 0.001, 30, (1e-3, 5e-3))
+GIBBS = VisitCase("gibbs", 0.5, 20)
 
 
 class Curves(NamedTuple):
@@ -67,7 +67,7 @@ def read_visits(data: Path) -> tuple[Any, Any]:
     return read("train"), read("test")
 
 
-def run_case(case: Case, visits: tuple[Any, Any], iterations: int, seeds: int, seed: int) -> Curves:
+def run_case(case: VisitCase, visits: tuple[Any, Any], iterations: int, seeds: int, seed: int) -> Curves:
     """Run independent chains of a case, with looks at the test users in between."""
     model = DirichletProcessMixture(
         "multinomial",
