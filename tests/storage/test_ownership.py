@@ -43,6 +43,8 @@ def unfinished(path: Path) -> None:
 
 def test_what_a_killed_run_left_is_replaced(tmp_path: Path) -> None:
     unfinished(tmp_path / "s")
+    for torn in ("posterior/x/zarr.0123456789abcdef0123456789abcdef", "posterior/x/c/0/0/0.0123456789abcdef"):
+        (tmp_path / "s" / f"{torn}.partial").write_text("torn")  # killed while Zarr wrote
     tree = draws(store=tmp_path / "s", seed=5)
     np.testing.assert_array_equal(tree.posterior["x"], draws(seed=5).posterior["x"])
 

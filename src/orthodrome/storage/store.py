@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 CHECKSUMS = f"{ownership.PLACE}/checksums.json"
 """The list of the checksums of all files of a store; a store is finished if and only if it exists."""
 OURS = re.compile(
-    r"(((warmup_)?(posterior|sample_stats)/)?([^/]+/)?zarr\.json|(warmup_)?(posterior|sample_stats)/[^/]+/c(/\d+)*)"
-    r"(\.[^/]*)?\.?(part|partial)?"
+    r"(((warmup_)?(posterior|sample_stats)/)?([^/]+/)?zarr\.(json|[0-9a-f]{32})"
+    r"|(warmup_)?(posterior|sample_stats)/[^/]+/c(/\d+)*)(\.[^/]*)?\.?(part|partial)?"
 )
-"""The names of the files that a run writes into its store."""
+"""The names of the files that a run writes into its store; while it writes, Zarr puts a random number in the place of a
+suffix (`zarr.0f3c....partial` for `zarr.json`)."""
 
 
 def make_room(path: Path, locks: contextlib.ExitStack, owner: str = "") -> ownership.Marker:
