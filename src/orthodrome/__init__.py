@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from orthodrome.models.network import NetworkEigenmodel as NetworkEigenmodel
     from orthodrome.models.sam import SAM as SAM
     from orthodrome.recipe import Recipe as Recipe
+    from orthodrome.recipe import recipe_of as recipe_of
     from orthodrome.run import Stop as Stop
     from orthodrome.run.parallel import use_cores as use_cores
     from orthodrome.run.sample import sample as sample
@@ -98,7 +99,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "GSGNHT Scheduled SGLD SGFS SGHMC SGNHT SGRLD SGRHMC SCIR",
     },
     "recipe": {
-        "recipe": "Recipe",
+        "recipe": "Recipe recipe_of",
         "checks": "check_recipe check_sde check_kernel simulation_based_calibration",
     },
     "models": {

@@ -3,7 +3,8 @@
 R-hat and ESS (Vehtari et al. 2021) of every coordinate and, on spheres and frames, of the invariants x x';
 divergences; the energy fraction E-BFMI (Betancourt 2016); the largest distance from the manifold; whether the chains
 moved at all, and how many of their moves were accepted (`movement`); with stochastic gradients the temperature, on
-average and along the worst direction (`temperature`). Where chains disagree, `agreement` asks why.
+average and along the worst direction (`temperature`); draws at which a metric was not positive definite (`indefinite`).
+Where chains disagree, `agreement` asks why. Draws of a run with decreasing steps are weighted by them (`weights`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.agreement import disagreement
 from orthodrome.diagnostics.divergences import divergence_problem
 from orthodrome.diagnostics.given import check_draws
+from orthodrome.diagnostics.indefinite import indefinite_problem
 from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.diagnostics.temperature import Temperature, temperature_of, temperature_problem
+from orthodrome.diagnostics.weights import at_equal_times, falling_steps
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
@@ -74,7 +77,9 @@ def diagnose(tree: xarray.DataTree) -> Diagnosis:
     check_draws(tree)
     kinds, posterior, stats = json.loads(tree.attrs.get("manifolds", "{}")), tree["posterior"], tree["sample_stats"]
     arrays = {str(n): np.asarray(v.transpose("chain", "draw", ...)) for n, v in posterior.data_vars.items()}
-    variables = {name: _variable(values, kinds.get(name, "")) for name, values in arrays.items()}
+    steps = falling_steps(tree)
+    timed = {name: at_equal_times(values, steps) for name, values in arrays.items()}
+    variables = {name: _variable(values, kinds.get(name, "")) for name, values in timed.items()}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     bfmi = convergence.least(convergence.bfmi(np.asarray(stats["energy"]))) if "energy" in stats else float("nan")
     distance = float(stats["distance"].max()) if "distance" in stats else float("nan")
@@ -83,10 +88,10 @@ def diagnose(tree: xarray.DataTree) -> Diagnosis:
     problems = [
         *movement_problems(arrays, kinds),
         *acceptance_problems(stats, float(tree.attrs.get("target_acceptance", "nan"))),
-        *(text for name, row in variables.items() for text in _variable_problems(name, arrays[name], row, chains)),
+        *(text for name, row in variables.items() for text in _variable_problems(name, timed[name], row, chains)),
         *([divergence_problem(divergences, chains * num_draws, arrays, kinds)] if divergences else []),
         *_run_problems(bfmi, distance, stats),
-        *_temperature_problems(temperature),
+        *_sentences(temperature_problem(temperature), indefinite_problem(stats)),
     ]
     return Diagnosis(tuple(problems), variables, divergences, bfmi, distance, temperature)
 
@@ -118,9 +123,8 @@ def _variable_problems(name: str, values: np.ndarray, row: dict[str, float], cha
     return []
 
 
-def _temperature_problems(temperature: Temperature | None) -> list[str]:
-    text = temperature_problem(temperature)
-    return [] if text is None else [f"{text[0].upper()}{text[1:]}."]
+def _sentences(*texts: str | None) -> list[str]:
+    return [f"{text[0].upper()}{text[1:]}." for text in texts if text is not None]
 
 
 def _run_problems(bfmi: float, distance: float, stats: Any) -> list[str]:

@@ -10,8 +10,8 @@
     elsewhere   mean, standard deviation and quantiles of every number
 
 with the worst R-hat and the smallest ESS of the variable, and at the end, with stochastic gradients, the temperature
-of the run on average and along its worst direction. The reference for directional means is Mardia & Jupp
-(2000), chapters 9 and 13.
+of the run on average and along its worst direction. Where steps decrease, all of it is weighted by them (`weights`).
+The reference for directional means is Mardia & Jupp (2000), chapters 9 and 13.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.given import check_draws
 from orthodrome.diagnostics.temperature import Temperature, temperature_of
+from orthodrome.diagnostics.weights import at_equal_times, falling_steps
 from orthodrome.manifolds import manifold_named
 
 if TYPE_CHECKING:
@@ -38,16 +39,21 @@ AXES = "Axes"
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """Summaries of the variables of a run, a dataset each, and the temperature of a run with stochastic gradients."""
+    """Summaries of the variables of a run, a dataset each, and the temperature of a run with stochastic gradients.
+
+    weighted: whether draws are weighted by their steps, which decrease
+    """
 
     variables: dict[str, xarray.Dataset]
     temperature: Temperature | None = None
+    weighted: bool = False
 
     def __getitem__(self, name: str) -> xarray.Dataset:
         return self.variables[name]
 
     def __repr__(self) -> str:
         heat = [] if self.temperature is None else [str(self.temperature)]
+        heat += ["draws are weighted by their step sizes, which decrease"] if self.weighted else []
         return "\n\n".join([*(_text(name, data) for name, data in self.variables.items()), *heat])
 
 
@@ -56,19 +62,22 @@ def summary(tree: xarray.DataTree) -> Summary:
     check_draws(tree)
     kinds = json.loads(tree.attrs.get("manifolds", "{}"))
     variables = tree["posterior"].data_vars
-    found = {str(name): _variable(kinds.get(name, "Euclidean"), values) for name, values in variables.items()}
-    return Summary(found, temperature_of(tree))
+    steps = falling_steps(tree)
+    found = {str(name): _variable(kinds.get(name, "Euclidean"), values, steps) for name, values in variables.items()}
+    return Summary(found, temperature_of(tree), steps is not None)
 
 
 def summary_of(tree: xarray.DataTree, name: str) -> xarray.Dataset:
     """Summarise one variable of a run, without its convergence."""
     kind, values = json.loads(tree.attrs.get("manifolds", "{}")).get(name, "Euclidean"), tree["posterior"].dataset[name]
-    return _statistics(kind, values, np.asarray(values.transpose("chain", "draw", ...)))
-
-
-def _variable(kind: str, values: xarray.DataArray) -> xarray.Dataset:
     array = np.asarray(values.transpose("chain", "draw", ...))
-    data = _statistics(kind, values, array)
+    return _statistics(kind, values, at_equal_times(array, falling_steps(tree), finer=True))
+
+
+def _variable(kind: str, values: xarray.DataArray, steps: np.ndarray | None) -> xarray.Dataset:
+    array = np.asarray(values.transpose("chain", "draw", ...))
+    data = _statistics(kind, values, at_equal_times(array, steps, finer=True))
+    array = at_equal_times(array, steps)
     # of axes what does not depend on their signs
     numbers = convergence.invariants(np.swapaxes(array, -1, -2), 1) if kind == AXES else convergence.chosen(array)
     data.attrs |= {

@@ -33,6 +33,20 @@ class FlatInfo(NamedTuple):
     clipped: Array
 
 
+class MetricInfo(NamedTuple):
+    """A report on one transition with a matrix that depends on the position.
+
+    lp, temperature, step_size, clipped: as in `FlatInfo`
+    indefinite: whether the metric (or D) is not positive definite (semidefinite) at the position before the step
+    """
+
+    lp: Array
+    temperature: Array
+    step_size: Array
+    clipped: Array
+    indefinite: Array
+
+
 def moved(manifold: Manifold, position: Tree, displacement: Tree) -> Tree:
     """Return the position after a displacement, reflected at walls."""
     return manifold.geodesic(position, displacement, _whole(position))[0]

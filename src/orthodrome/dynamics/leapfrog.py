@@ -39,9 +39,12 @@ class Point(NamedTuple):
     gradient: Tree
 
 
-def leapfrog(gradient: GradientEstimator, point: Point, h: Tree) -> Point:
-    """Take one step K A K with the tree of steps h (negative for backward in time)."""
-    manifold, half = gradient.manifold, leaves.scaled(h, 0.5)
+def leapfrog(gradient: GradientEstimator, point: Point, h: Tree, inside: Manifold | None = None) -> Point:
+    """Take one step K A K with the tree of steps h (negative for backward in time).
+
+    inside: a submanifold of the gradient's manifold that the trajectory stays in; None: all of it
+    """
+    manifold, half = gradient.manifold if inside is None else inside, leaves.scaled(h, 0.5)
     force = softened(manifold, point.position, point.gradient, h)
     v = splitting.kick(manifold, point.position, point.velocity, force, half)
     x, v = splitting.flow(manifold, point.position, v, h)

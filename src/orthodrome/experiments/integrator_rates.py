@@ -5,9 +5,11 @@
 for an integrator of order K after L steps, with the step h ~ L^(-1/(K+1)), or L^(-1/(2K+1)), that balances the
 integrator's error h^K with the memory of the start 1/(L h), or with the variance 1/(L h). Here the rates are slopes:
 x^2 of a standard Gaussian, by exact linear algebra (`support.words.linear`), for the words OBA (K = 1), ABOBA and AUKUA
-(K = 2). The functional has a bias under each of them; KAUAK has none for it. On the sphere, therefore, another one: the
-first coordinate x_0 of the position under a von Mises law. Its bias in the stationary law of a word is computed on a
-grid (`support.words.circle`) and falls as h^2 for ABOBA and for KAUAK.
+(K = 2). With decreasing steps h_t ~ t^(-1/(K+1)), or t^(-1/(2K+1)), and averages weighted by the step, the bounds have
+the same exponents (`support.words.decreasing`); that of the bias has the factor sum_t h_t^(K+1) ~ log L beside it,
+which is taken out before the slope. The functional has a bias under each of these words; KAUAK has none for it. On the
+sphere, therefore, another one: the first coordinate x_0 of the position under a von Mises law. Its bias in the
+stationary law of a word is computed on a grid (`support.words.circle`) and falls as h^2 for ABOBA and for KAUAK.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.words.circle import exact_mean, kept_mean
+from orthodrome.experiments.support.words.decreasing import weighted_averages
 from orthodrome.experiments.support.words.linear import mean_of_average, stationary, variance_of_average, word
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 
@@ -32,6 +35,8 @@ START = {"OBA": 2.0, "ABOBA": 0.0, "AUKUA": 2.0}
 """The start of x, on the side of its bias, so that the two errors add up and the slope is that of their sum."""
 TOLERANCE = 0.05
 """The largest deviation of a slope from the exponent of its bound."""
+SCALE = 100.0
+"""The number of steps after which the decrease sets in, for the bias."""
 KAPPA, SPHERE_STEPS, LEAST = 3.0, (0.4, 0.2, 0.1), 1.8
 """The von Mises law on the circle, the steps there, and the slope in the step that a second-order word must have."""
 
@@ -45,6 +50,11 @@ def run(context: Context) -> list[Claim]:
     context.save_table("sphere", sphere)
     context.save_figure(figure(rows, sphere), "rates")
     rates = [claim for order in ORDERS for claim in claims(order, rows)]
+    falling = [
+        row for order in ORDERS for row in decreasing(order, lengths[lengths <= context.pick(quick=10**6, paper=10**7)])
+    ]
+    context.save_table("decreasing", falling)
+    rates += [claim for order in ORDERS for claim in decreasing_claims(order, falling)]
     return rates + [sphere_claim(order, sphere) for order in ("ABOBA", "KAUAK")]
 
 
@@ -73,6 +83,34 @@ def measure(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
         error = (stationary(m, q)[0, 0] - 1) ** 2 + variance_of_average(m, q, int(length))
         rows.append({"order": order, "steps": int(length), "bias": abs(bias), "mean_square_error": error})
     return rows
+
+
+def decreasing(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
+    """Return bias (over its logarithm) and mean square error at every length of weighted averages, decreasing steps."""
+    k = ORDERS[order]
+    mean, _ = weighted_averages(order, 1 / (k + 1), SCALE, lengths, (START[order] ** 2, 0.0))
+    law, variance = weighted_averages(order, 1 / (2 * k + 1), 1.0, lengths, (1.0, 1.0))
+    bias = np.abs(mean - 1) / np.log1p(lengths / SCALE)
+    rows = zip(lengths, bias, (law - 1) ** 2 + variance, strict=True)
+    return [{"order": order, "steps": int(n), "bias": float(b), "mean_square_error": float(e)} for n, b, e in rows]
+
+
+def decreasing_claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
+    """Return the claims that weighted averages with decreasing steps have the exponents of the bounds."""
+    k = ORDERS[order]
+    wanted = {"bias": -k / (k + 1), "mean_square_error": -2 * k / (2 * k + 1)}
+    found = {column: slope(rows, order, column) for column in wanted}
+    text = f"{order} (K = {k}), decreasing steps and weights: slope of the"
+    return [
+        Claim(
+            f"decreasing-{column}-{order}",
+            f"{text} {column.replace('_', ' ')}{' over log L' if column == 'bias' else ''}",
+            w,
+            found[column],
+            abs(found[column] - w) < TOLERANCE,
+        )
+        for column, w in wanted.items()
+    ]
 
 
 def slope(rows: list[dict[str, Any]], order: str, column: str) -> float:

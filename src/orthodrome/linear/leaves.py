@@ -65,3 +65,15 @@ def mean_diagonal(values: Any, like: Tree) -> Array:
 def largest_diagonal(values: Tree, like: Tree) -> Array:
     """Return the largest entry on the diagonals."""
     return jax.tree.reduce(jnp.maximum, over(lambda a, x: jnp.max(maps.diagonal(a, x)), values, like))
+
+
+def indefinite(setting: Any) -> Array:
+    """Return whether any matrix is not positive definite: a number that is not above 0, or a map without a root."""
+    bad = [_indefinite(entry) for entry in jax.tree.leaves(setting, is_leaf=is_map)]
+    return jnp.any(jnp.stack(bad))
+
+
+def _indefinite(entry: Entry) -> Array:
+    if not is_map(entry):
+        return jnp.any(~(jnp.asarray(entry) > 0))
+    return jnp.any(jnp.stack([jnp.any(~jnp.isfinite(part)) for part in jax.tree.leaves(entry.root())]))

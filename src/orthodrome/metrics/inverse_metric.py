@@ -58,23 +58,17 @@ class PositionMetric(abc.ABC):
         return leaves.over(maps.root, self.inverse(x, estimate))
 
 
-@pytree
-class InverseMetric(PositionMetric):
-    """A metric given by a function of the position that returns its inverse G^-1.
+class DifferentiatedMetric(PositionMetric):
+    """A metric that the position alone determines, and whose divergences come from automatic differentiation.
 
-    function: x -> G^-1(x) (or with `data` (x, data)): one per leaf, or one for all: a number, an array of the
-        leaf's shape (a diagonal), `Dense` or `LowRank`
-    divergence: `ExactDivergence()`, or `ProbedDivergence()` for many parameters; one probe is exact if the metric
-        is diagonal and each entry depends on its own coordinate only
+    divergence: how to compute them
     """
 
-    function: Callable[..., Any] = static()
-    data: Any = None
-    divergence: Divergence = ExactDivergence()
+    divergence: Divergence
 
+    @abc.abstractmethod
     def inverse(self, x: Tree, estimate: Estimate | None = None) -> Tree:
-        value = self.function(x) if self.data is None else self.function(x, self.data)
-        return leaves.spread(value, x)
+        """Return G^-1 at x."""
 
     def inverse_alone(self, x: Tree) -> Tree:
         return self.inverse(x)
@@ -90,6 +84,25 @@ class InverseMetric(PositionMetric):
         flat, unravel = ravel_pytree(x)
         apply = lambda y, v: ravel_pytree(leaves.over(times, matrix(unravel(y)), unravel(v)))[0]
         return unravel(self.divergence(apply, flat, key))
+
+
+@pytree
+class InverseMetric(DifferentiatedMetric):
+    """A metric given by a function of the position that returns its inverse G^-1.
+
+    function: x -> G^-1(x) (or with `data` (x, data)): one per leaf, or one for all: a number, an array of the
+        leaf's shape (a diagonal), `Dense` or `LowRank`
+    divergence: `ExactDivergence()`, or `ProbedDivergence()` for many parameters; one probe is exact if the metric
+        is diagonal and each entry depends on its own coordinate only
+    """
+
+    function: Callable[..., Any] = static()
+    data: Any = None
+    divergence: Divergence = ExactDivergence()
+
+    def inverse(self, x: Tree, estimate: Estimate | None = None) -> Tree:
+        value = self.function(x) if self.data is None else self.function(x, self.data)
+        return leaves.spread(value, x)
 
 
 @pytree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
@@ -37,6 +38,16 @@ def both_matrices(recipe: Any, z: Tree) -> tuple[Array, Array]:
     """Return D and Q at z."""
     d, q = (matrices.dense(matrix, z, recipe.data) for matrix in (recipe.diffusion, recipe.curl))
     return d, q
+
+
+def indefinite(recipe: Any, z: Tree) -> Array:
+    """Return whether D has a negative eigenvalue at z; False of a large z and of products with a root, unseen."""
+    diffusion, size = recipe.diffusion, ravel_pytree(z)[0].size
+    rooted = isinstance(diffusion, MatrixFree) and diffusion.root is not None
+    if diffusion is None or rooted or size > LARGE:
+        return jnp.zeros((), bool)
+    values = jnp.linalg.eigvalsh(matrices.dense(diffusion, z, recipe.data))
+    return values[0] < -64 * jnp.finfo(values.dtype).eps * jnp.max(jnp.abs(values))
 
 
 def check_shapes(recipe: Any, z: Tree) -> None:

@@ -72,7 +72,8 @@ class Motion(NamedTuple):
     def correction(self, z: Tree) -> Array:
         """Return the correction Gamma."""
         flat, _ = ravel_pytree(z)
-        return self.recipe.divergence(lambda y, v: self.product(z, y, v), flat, self.probe_key)
+        key = None if self.probe_key is None else jax.random.clone(self.probe_key)  # one probe for all blocks of a step
+        return self.recipe.divergence(lambda y, v: self.product(z, y, v), flat, key)
 
     def product(self, like: Tree, flat: Array, v: Array) -> Array:
         """Return (D + Q) v at the ravelled z."""

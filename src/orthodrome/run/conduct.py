@@ -142,6 +142,8 @@ class Conductor(NamedTuple):
         if row:
             self._collect(phase, jax.tree.map(lambda leaf: leaf[:, :row], kept), planned)
         cause = "the position is non-finite; try a smaller step size"
+        if kept.info._asdict().get("indefinite", np.zeros(sound.shape, bool))[chain, row]:
+            cause = "the metric is not positive definite at the position before the step; give one that is"
         if infinite[chain, row]:
             cause = doors.infinite_density(jax.tree.map(lambda leaf: leaf[chain, row], kept.position))
         raise Diverged(chain, first_step + (row + 1) * thin, cause)

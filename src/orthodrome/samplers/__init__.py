@@ -12,6 +12,7 @@ from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
 from orthodrome.samplers.holders.scheduled import Scheduled
 from orthodrome.samplers.holders.streamed import Streamed
 from orthodrome.samplers.holders.tempering import Tempering
+from orthodrome.samplers.per_datum import per_datum
 from orthodrome.samplers.stochastic.expanded_mean import expanded_mean_sgrld
 from orthodrome.samplers.stochastic.gsgnht import GSGNHT
 from orthodrome.samplers.stochastic.scir import SCIR
@@ -58,4 +59,5 @@ __all__ = [
     "Streamed",
     "Tempering",
     "expanded_mean_sgrld",
+    "per_datum",
 ]

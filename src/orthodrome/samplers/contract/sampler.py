@@ -10,6 +10,8 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.types import Info, Number, Setting, State, Tree
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.geodesic import Chart
 from orthodrome.manifolds.manifold import Manifold
 
 NOTHING: frozenset[str] = frozenset()
@@ -85,6 +87,14 @@ class SteppedSampler(Sampler):
     """A sampler with a step size, whose target can be tempered."""
 
     step_size: Setting
+
+    def ingredients(self) -> Ingredients | None:
+        """Return H, D and Q of the sampler (`recipe_of`); None: it has none in the coordinates of its position."""
+        return None
+
+    def ingredients_in(self, chart: Chart) -> Ingredients | None:
+        """Return H, D and Q of the sampler in the coordinates of a chart q -> x; None: it needs no chart."""
+        return None
 
     @abc.abstractmethod
     def at_temperature(self, beta: Number) -> Self:

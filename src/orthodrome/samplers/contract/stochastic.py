@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Self
+from typing import ClassVar, Self
 
 import jax.numpy as jnp
 from jax import Array
@@ -22,6 +22,9 @@ from orthodrome.samplers.learnt import Measured
 
 class StochasticSampler(SteppedSampler):
     """A sampler with stochastic gradients; `sample` tunes it where something is left unset."""
+
+    has_momentum: ClassVar[bool] = False
+    """Whether the dynamics is of second order: the step is a time, and the position moves by its square."""
 
     gradient: GradientEstimator
 

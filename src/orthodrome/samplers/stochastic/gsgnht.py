@@ -13,11 +13,14 @@ per leaf,
 
 which is what keeps the law right when the steps differ (erratum c-9). The thermostat takes about mass xi / (v.v/m -
 1) units of time to adapt: where steps are tiny, a small `thermostat_mass` lets it.
+
+With `per_coordinate` every ambient coordinate has a thermostat of its own (`dynamics.thermostats`), which also finds a
+V that differs between coordinates.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,10 +30,13 @@ import orthodrome.dynamics.phase as stochastic
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Number, Setting, Tree
-from orthodrome.dynamics import splitting
+from orthodrome.dynamics import splitting, thermostats
 from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.geodesic import Chart, of_geodesic_thermostat
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
+from orthodrome.errors import BadInput
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
 from orthodrome.linear.linear_step import duration
@@ -45,12 +51,12 @@ class GSGNHTState(NamedTuple):
 
     position: Tree
     velocity: Tree
-    thermostat: Array
+    thermostat: Any
     memory: Memory
 
 
 class GSGNHTInfo(NamedTuple):
-    """What one transition did; `thermostat` is xi, the rest as in `SGGMCInfo`."""
+    """What one transition did; `thermostat` is xi (the mean of several), the rest as in `SGGMCInfo`."""
 
     lp: Array
     temperature: Array
@@ -71,9 +77,11 @@ class GSGNHT(StochasticSampler):
     num_steps: the words in one transition
     order: the word, over A, B and O
     thermostat_mass: how slowly xi moves; 1 is the paper's (with a learnt friction: in units of 1/C^2)
+    per_coordinate: whether each coordinate has a thermostat of its own; costs n^3 on curved leaves of n numbers a copy
     reuse_batch: whether one batch serves all steps of a transition
     """
 
+    has_momentum: ClassVar[bool] = True
     letters: ClassVar[str] = "ABO"
 
     gradient: GradientEstimator
@@ -82,6 +90,7 @@ class GSGNHT(StochasticSampler):
     num_steps: int = static(default=1)
     order: str = static(default="ABOBA")
     thermostat_mass: Setting = 1.0
+    per_coordinate: bool = static(default=False)
     reuse_batch: bool = static(default=False)
     compiled: bool = static(default=True)
 
@@ -95,12 +104,16 @@ class GSGNHT(StochasticSampler):
         """Return why the settings are invalid, or None."""
         return word_problem(self.order, self.letters) or friction_problem(self.friction, matrix=False)
 
+    def ingredients_in(self, chart: Chart) -> Ingredients:
+        """Return H, D and Q of the dynamics in the coordinates of a chart."""
+        if [jnp.ndim(c) for c in jax.tree.leaves(self.friction)] != [0]:
+            raise BadInput(f"friction is {self.friction!r:.60}; in coordinates it must be one number")
+        return of_geodesic_thermostat(chart, self.per_coordinate)
+
     def init(self, position: Tree, key: Array | None = None) -> GSGNHTState:
         """Return the state at an embedded position, with a random velocity and the thermostat at the friction."""
         velocity = stochastic.first_velocity(self.manifold, position, key)
-        return GSGNHTState(
-            position, velocity, leaves.mean_diagonal(self.friction, position), self.gradient.init(position)
-        )
+        return GSGNHTState(position, velocity, self._rest(position), self.gradient.init(position))
 
     def step(self, key: Array, state: GSGNHTState) -> tuple[GSGNHTState, GSGNHTInfo]:
         """Apply `num_steps` words."""
@@ -108,16 +121,16 @@ class GSGNHT(StochasticSampler):
         manifold = self.manifold
         h = leaves.spread(self.step_size, state.position)
         friction = leaves.spread(self.friction, state.position)
-        mean = leaves.mean_diagonal(self.friction, state.position)
-        share_of = jax.tree.map(lambda c: c / mean.astype(c.dtype), friction)
+        usual = leaves.mean_diagonal(self.friction, state.position)
+        share_of = jax.tree.map(lambda c: c / usual.astype(c.dtype), friction)
 
         def letter(name: str, key: Array, phase: stochastic.Phase, share: Number) -> stochastic.Phase:
             x, v, xi, part = phase.position, phase.velocity, phase.thermostat, leaves.scaled(h, share)
             if name == "A":
-                xi = xi + self._heat(x, v, jax.tree.map(lambda r, s: r * duration(s), share_of, part))
-                x, v = splitting.flow(manifold, x, v, part)
+                times = jax.tree.map(lambda r, s: r * duration(s), share_of, part)
+                xi, x, v = self._flow(xi, x, v, part, times)
             elif name == "B":
-                v = splitting.damp(manifold, x, v, jax.tree.map(lambda r: r * xi.astype(r.dtype), share_of), part)
+                v = self._damped(xi, x, v, share_of, part)
             else:
                 own, noise_key = jax.random.split(key)
                 return stochastic.kicked(
@@ -133,8 +146,31 @@ class GSGNHT(StochasticSampler):
         begun = stochastic.begin(state, state.thermostat)
         end, refused = stochastic.settled(begun, follow(self.order, self.num_steps, letter, word_key, begun))
         heat = stochastic.temperature(manifold, end.position, end.velocity)
-        info = GSGNHTInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused, end.thermostat)
+        mean = leaves.mean_diagonal(end.thermostat, end.position)
+        info = GSGNHTInfo(end.logdensity, heat, largest_step(self.step_size), end.clipped, refused, mean)
         return GSGNHTState(end.position, end.velocity, end.thermostat, end.memory), info
+
+    def _flow(self, xi: Any, x: Tree, v: Tree, h: Tree, times: Tree) -> tuple[Any, Tree, Tree]:
+        """Apply A: thermostat and geodesic; several thermostats take half of the time before it and half after."""
+        if not self.per_coordinate:
+            return xi + self._heat(x, v, times), *splitting.flow(self.manifold, x, v, h)
+        half = leaves.scaled(times, 0.5)
+        xi = thermostats.heated(self.manifold, xi, x, v, half, self.thermostat_mass)
+        x, v = splitting.flow(self.manifold, x, v, h)
+        return thermostats.heated(self.manifold, xi, x, v, half, self.thermostat_mass), x, v
+
+    def _damped(self, xi: Any, x: Tree, v: Tree, share_of: Tree, h: Tree) -> Tree:
+        """Apply B: the friction of the thermostat."""
+        if not self.per_coordinate:
+            return splitting.damp(self.manifold, x, v, jax.tree.map(lambda r: r * xi.astype(r.dtype), share_of), h)
+        rates = jax.tree.map(lambda f, r, s: f * r * duration(s), xi, share_of, h)
+        return thermostats.damped(self.manifold, rates, x, v)
+
+    def _rest(self, position: Tree) -> Any:
+        """Return the thermostat at the friction."""
+        mean = leaves.mean_diagonal(self.friction, position)
+        filled = lambda leaf: jnp.full(leaf.shape, mean, leaf.dtype)
+        return jax.tree.map(filled, position) if self.per_coordinate else mean
 
     def _heat(self, x: Tree, v: Tree, times: Tree) -> Array:
         """Return the increment of the thermostat, sum_i eps_i (v_i.v_i - m_i) / (mass m)."""
@@ -149,7 +185,7 @@ class GSGNHT(StochasticSampler):
 
     def restarted(self, state: GSGNHTState) -> GSGNHTState:
         """Return the state with the thermostat at the friction, which a change of settings has moved."""
-        return state._replace(thermostat=leaves.mean_diagonal(self.friction, state.position))
+        return state._replace(thermostat=self._rest(state.position))
 
     def noise_heat(self, position: Tree) -> Tree | None:
         """Return h / (2 C) over the number of kicks, which have batches of their own unless they share one."""
@@ -162,8 +198,8 @@ class GSGNHT(StochasticSampler):
         return True
 
     def absorbs(self, diagonal: Array, dimension: int) -> Array:
-        """Return the part of the noise that the one thermostat compensates for: its mean."""
-        return jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
+        """Return the part of the noise that is compensated for: its mean, or its diagonal if `per_coordinate`."""
+        return diagonal if self.per_coordinate else jnp.full_like(diagonal, jnp.sum(diagonal) / dimension)
 
     def tuned(self, measured: Measured) -> GSGNHT:
         """Return the sampler with step and friction as in `SGGMC`, and a thermostat as fast as the friction."""

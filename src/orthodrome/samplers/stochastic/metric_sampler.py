@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import jax
+import jax.numpy as jnp
+
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
+from orthodrome.linear import leaves
 from orthodrome.metrics.inverse_metric import PositionMetric
-from orthodrome.samplers.stochastic.flat import FlatSampler
+from orthodrome.samplers.stochastic.flat import FlatSampler, refusal
 
 
 class MetricSampler(FlatSampler):
@@ -21,3 +25,13 @@ class MetricSampler(FlatSampler):
     def inverse_metric_at(self, position: Tree, estimate: Estimate) -> Tree:
         """Return G^-1 at a position."""
         return self.metric.inverse(position, estimate)
+
+    def problem_at(self, position: Tree) -> str | None:
+        """Return why the metric is not one at the start, or mixes coordinates that walls reflect; None if it is one."""
+        x = self.manifold.from_user(jax.tree.map(jnp.asarray, position))
+        inverse = jax.jit(lambda x: self.metric.inverse_alone(x))(x)
+        if inverse is None:
+            return None
+        if bool(leaves.indefinite(inverse)):
+            return "the metric is not positive definite at the start; give one that is, or another start"
+        return refusal(self.manifold, None, inverse)

@@ -25,6 +25,8 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Number, Setting, Tree
 from orthodrome.dynamics import splitting
 from orthodrome.dynamics.friction import expected_temperature, friction_problem, friction_range, noise_heat
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.geodesic import Chart, of_geodesics
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.words import follow, word_problem
 from orthodrome.gradients.estimator import GradientEstimator
@@ -71,6 +73,7 @@ class SGGMC(StochasticSampler):
     reuse_batch: whether one batch serves all steps of a transition
     """
 
+    has_momentum: ClassVar[bool] = True
     letters: ClassVar[str] = "ABOKU"
 
     gradient: GradientEstimator
@@ -90,6 +93,10 @@ class SGGMC(StochasticSampler):
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
         return word_problem(self.order, self.letters) or friction_problem(self.friction)
+
+    def ingredients_in(self, chart: Chart) -> Ingredients:
+        """Return H, D and Q of the dynamics in the coordinates of a chart."""
+        return of_geodesics(chart)
 
     def init(self, position: Tree, key: Array | None = None) -> SGGMCState:
         """Return the state at an embedded position, with a random velocity."""

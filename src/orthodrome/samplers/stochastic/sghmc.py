@@ -12,7 +12,7 @@ sampler of Eq. 11); C must be at least h V / 2 (erratum 004-7), and where it is 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,8 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.momentum import of_hmc
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
@@ -44,6 +46,8 @@ class SGHMC(FlatSampler):
     mass: M, in the same forms; None: 1, and the warm-up learns a step for every element
     refresh_every: the number of transitions after which the momentum is drawn anew; None: never
     """
+
+    has_momentum: ClassVar[bool] = True
 
     gradient: GradientEstimator
     step_size: Setting = None
@@ -101,6 +105,10 @@ class SGHMC(FlatSampler):
         h = leaves.spread(self.step_size, position)
         own = jax.tree.map(lambda h, c, m: jnp.sum(1 / (1 - h * c / m / 2)), h, c, m)
         return jax.tree.reduce(jnp.add, own) / trees.size(position)
+
+    def ingredients(self) -> Ingredients:
+        """Return H, D and Q."""
+        return of_hmc(self.refresh_every)
 
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """Return the state at a position, with a random momentum (at rest without a key)."""

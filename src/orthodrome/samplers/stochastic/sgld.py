@@ -17,6 +17,8 @@ from jax import Array
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.langevin import LANGEVIN
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import Estimate, GradientEstimator
 from orthodrome.linear import leaves
@@ -74,6 +76,10 @@ class SGLD(FlatSampler):
         step = measured.first_order()
         squares = lambda u: step.astype(u.dtype) * u**2
         return replace(self, step_size=jax.tree.map(squares, measured.units) if self.learns_units else step)
+
+    def ingredients(self) -> Ingredients:
+        """Return H, D and Q."""
+        return LANGEVIN
 
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """Return the state at a position."""

@@ -15,7 +15,7 @@ V that differs between coordinates. Steps of their own for leaves enter the sum 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,8 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Memory, Setting, Tree
 from orthodrome.dynamics.flat import FlatInfo, bounced
 from orthodrome.dynamics.friction import friction_problem, friction_range, noise_heat
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.thermostat import THERMOSTAT
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import first_momentum
 from orthodrome.gradients.estimator import GradientEstimator
@@ -57,6 +59,8 @@ class SGNHT(FlatSampler):
     thermostat_mass: how slowly xi reacts (with a learnt friction: in units of 1/A^2)
     per_coordinate: whether each coordinate has a thermostat of its own
     """
+
+    has_momentum: ClassVar[bool] = True
 
     gradient: GradientEstimator
     step_size: Setting = None
@@ -95,6 +99,10 @@ class SGNHT(FlatSampler):
         mean = leaves.mean_diagonal(measured.frictions(), measured.units)
         mass = self.thermostat_mass / mean**2
         return replace(self, step_size=step, friction=measured.frictions(), thermostat_mass=mass)
+
+    def ingredients(self) -> Ingredients:
+        """Return H, D and Q."""
+        return THERMOSTAT
 
     def init(self, position: Tree, key: Array | None = None) -> ThermostatState:
         """Return the state at a position, with a random momentum (at rest without a key) and xi = A."""

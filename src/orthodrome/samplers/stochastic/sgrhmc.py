@@ -16,6 +16,8 @@ For the Fisher metric the paper calls it SGRHMC, for any other positive definite
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -23,7 +25,9 @@ from jax import Array
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Setting, Tree
-from orthodrome.dynamics.flat import FlatInfo, bounced
+from orthodrome.dynamics.flat import MetricInfo, bounced
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.momentum import of_riemannian_hmc
 from orthodrome.dynamics.leapfrog import largest_step
 from orthodrome.dynamics.momentum import MomentumState, first_momentum, no_count, refreshed
 from orthodrome.gradients.estimator import GradientEstimator
@@ -39,10 +43,12 @@ class SGRHMC(MetricSampler):
     """Stochastic gradient Riemannian HMC: Hamiltonian dynamics with a metric and friction, on flat coordinates.
 
     gradient: any estimator
-    metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
+    metric: `InverseMetric(x -> G^-1(x))`, `LocalMetric(x -> G(x))`, `FisherMetric(posterior)`, or `PotentialMetric()`
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     refresh_every: the number of transitions after which the momentum is drawn anew; None: never
     """
+
+    has_momentum: ClassVar[bool] = True
 
     gradient: GradientEstimator
     metric: PositionMetric
@@ -64,11 +70,15 @@ class SGRHMC(MetricSampler):
         stable = EULER / jnp.maximum(measured.rate, measured.stretch)
         return replace(self, step_size=jnp.minimum(stable, by_noise))
 
+    def ingredients(self) -> Ingredients:
+        """Return H, D and Q."""
+        return of_riemannian_hmc(self.refresh_every)
+
     def init(self, position: Tree, key: Array | None = None) -> MomentumState:
         """Return the state at a position, with a random momentum (at rest without a key)."""
         return MomentumState(position, first_momentum(key, position), self.gradient.init(position), no_count())
 
-    def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, FlatInfo]:
+    def step(self, key: Array, state: MomentumState) -> tuple[MomentumState, MetricInfo]:
         """Take one step of Algorithm 1, the momentum first."""
         gradient_key, noise_key, probe_key, momentum_key = jax.random.split(key, 4)
         x, h = state.position, leaves.spread(self.step_size, state.position)
@@ -85,5 +95,6 @@ class SGRHMC(MetricSampler):
         temperature = trees.dot(r, r) / trees.size(x)
         velocity = leaves.over(maps.apply, S, r)
         x, r = bounced(self.manifold, x, jax.tree.map(lambda s, v: s * v, h, velocity), r)
-        info = FlatInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped)
+        indefinite = leaves.indefinite(self.metric.inverse(state.position, estimate))
+        info = MetricInfo(estimate.logdensity, temperature, largest_step(self.step_size), clipped, indefinite)
         return MomentumState(x, r, memory, state.transitions + 1), info

@@ -14,7 +14,9 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Setting, Tree
-from orthodrome.dynamics.flat import FlatInfo
+from orthodrome.dynamics.flat import MetricInfo
+from orthodrome.dynamics.ingredients import Ingredients
+from orthodrome.dynamics.ingredients.langevin import RIEMANNIAN_LANGEVIN
 from orthodrome.dynamics.langevin import LangevinState, langevin_step
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
@@ -28,7 +30,7 @@ class SGRLD(MetricSampler):
     """Stochastic gradient Riemannian Langevin dynamics, on flat coordinates.
 
     gradient: any estimator
-    metric: `InverseMetric(x -> G^-1(x))`, or `PotentialMetric()`
+    metric: `InverseMetric(x -> G^-1(x))`, `LocalMetric(x -> G(x))`, `FisherMetric(posterior)`, or `PotentialMetric()`
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     """
 
@@ -48,11 +50,15 @@ class SGRLD(MetricSampler):
         """Return the sampler with one step."""
         return replace(self, step_size=measured.first_order())
 
+    def ingredients(self) -> Ingredients:
+        """Return H, D and Q."""
+        return RIEMANNIAN_LANGEVIN
+
     def init(self, position: Tree, key: Array | None = None) -> LangevinState:
         """Return the state at a position."""
         return LangevinState(position, self.gradient.init(position))
 
-    def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, FlatInfo]:
+    def step(self, key: Array, state: LangevinState) -> tuple[LangevinState, MetricInfo]:
         """Take one step of Eq. (14) with the right sign, and the noise of Eq. (9)."""
         gradient_key, noise_key, probe_key = jax.random.split(key, 3)
         x = state.position
@@ -60,4 +66,4 @@ class SGRLD(MetricSampler):
         diffusion = self.metric.inverse(x, estimate)
         correction = self.metric.inverse_divergence(probe_key, x, estimate)
         x, info = langevin_step(noise_key, self.manifold, x, estimate, diffusion, correction, self.step_size)
-        return LangevinState(x, memory), info
+        return LangevinState(x, memory), MetricInfo(*info, leaves.indefinite(diffusion))

@@ -2,7 +2,8 @@
 
 The orders of the words of splittings are exact (`words.linear`; the tests show that the samplers take just those
 steps). SGLD on a Gaussian is x <- (1 - h) x + N(0, 2 h), SGHMC an Euler step of the momentum and then one of the
-position; their slopes come from the same algebra. The two thermostats are taken at a fixed thermostat. GMC and CHMC
+position; their slopes come from the same algebra. The two thermostats move: the law that they keep is computed by a
+spectral method (`words.thermostat`). GMC and CHMC
 (which is GMC on a `LevelSet`) are exact with their Metropolis test: their order is that of the energy error of a
 trajectory, as run, and so is that of RMHMC, with the metric G = 1 + x^2. RMLD and SGRLD have that metric too: the law
 that their steps keep is computed on a grid (`grid_law`), RMLD without its test and in time, h^2 / 2 of its step.
@@ -24,6 +25,7 @@ from orthodrome.dynamics.generalised_leapfrog import PhasePoint
 from orthodrome.dynamics.leapfrog import Point, energy, leapfrog
 from orthodrome.experiments.support.table.samplers import SAMPLERS, bent, system, unbent
 from orthodrome.experiments.support.words.linear import stationary, word
+from orthodrome.experiments.support.words.thermostat import thermostat_bias
 from orthodrome.gradients import Estimate, FullGradient
 from orthodrome.manifolds import Euclidean
 from orthodrome.metrics import InverseMetric, LocalMetric
@@ -139,9 +141,9 @@ BIASES: dict[str, Callable[[float], float]] = {
     "CHMC": _energy("CHMC"),
     "SGLD": _langevin,
     "SGHMC": _euler,
-    "SGNHT": _euler,
+    "SGNHT": lambda h: thermostat_bias("EA", h),
     "SGRLD": _metric_langevin("SGRLD"),
     "SGRHMC": lambda h: _euler(h, 0.5),
     "SGGMC": lambda h: _largest(*word("ABOBA", h)),
-    "gSGNHT": lambda h: _largest(*word("ABOBA", h)),
+    "gSGNHT": lambda h: thermostat_bias("ABOBA", h),
 }
