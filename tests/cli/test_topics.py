@@ -178,7 +178,7 @@ WRONG = {
     "a concentration for LDA": (["--model", "lda", "--topic-concentration", "3"], "belongs to --model sam"),
     "a beta for SAM": (["--beta", "0.1"], "--topic-word-prior belongs to --model lda"),
     "unit rows for LDA": (["--model", "lda", "--normalize"], "--normalize belongs to --model sam"),
-    "a method of SAM": (["--model", "lda", "--method", "vi"], "it has gibbs, scir"),
+    "a method of SAM": (["--model", "lda", "--method", "vi"], "it has gibbs, collapsed, scir"),
     "a method of LDA": (["--method", "gibbs"], "it has gsgnht"),
     "a batch for Gibbs": (["--model", "lda", "--batch-size", "9"], "leave --batch-size out, or use scir"),
     "a beta of 0": (["--model", "lda", "--beta", "0"], "topic_word_prior"),

@@ -37,7 +37,7 @@ def run(cache: str) -> tuple[str, str]:
 
 def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
     first, second = run(str(tmp_path / "programs")), run(str(tmp_path / "programs"))
-    assert int(first[0]) > 3 and int(second[0]) == 0
+    assert int(first[0]) > 0 and int(second[0]) == 0
     assert first[1] == second[1]
 
 

@@ -246,7 +246,7 @@ def test_every_sampler_that_python_steps_is_registered() -> None:
     while kinds:
         kind = kinds.pop()
         kinds += kind.__subclasses__()
-        if not inspect.isabstract(kind) and kind.__module__.startswith("orthodrome."):
+        if not inspect.isabstract(kind) and kind.__module__.startswith("orthodrome.models."):
             found.add(kind.__name__)
     assert found == set(PYTHON_SAMPLERS)
     for place in PYTHON_SAMPLERS.values():

@@ -314,7 +314,7 @@ def test_words_label_the_draws() -> None:
 def test_a_chain_that_is_not_finite_is_named() -> None:
     """A step size that is far too large: `Diverged`, with what was drawn before."""
     x = planted(40)[1]
-    with np.errstate(all="ignore"), pytest.raises(Diverged, match="not finite"):
+    with np.errstate(all="ignore"), pytest.raises(Diverged, match="non-finite"):
         SAM(3, step_size=1e200, friction=1.0, num_warmup=0, num_draws=5, thin=1, **SMALL).fit(x)
 
 

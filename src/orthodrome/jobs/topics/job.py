@@ -15,7 +15,7 @@ BUILT_IN = "docstrings"
 """The name of the built-in corpus."""
 METHODS = {
     "sam": ("gsgnht", "sggmc", "gmc-apprmh", "gmc-bgibbs", "vi", "stovi"),
-    "lda": ("gibbs", "scir", "sgrld", "sgrhmc", "sgld", "sghmc"),
+    "lda": ("gibbs", "collapsed", "scir", "sgrld", "sgrhmc", "sgld", "sghmc"),
 }
 """The methods of each model, its default first."""
 FORMATS = ("npz", "ldac", "docword", "csv", "text")
