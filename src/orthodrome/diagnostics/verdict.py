@@ -46,7 +46,7 @@ def warn_not_converged(tree: xarray.DataTree, stacklevel: int = 2) -> None:
 def objections(tree: xarray.DataTree) -> list[str]:
     """Return what speaks against a run, in few words."""
     heat = temperature_problem(temperature_of(tree))
-    stats = tree["sample_stats"] if "sample_stats" in tree.children else {}
+    stats: Any = tree["sample_stats"] if "sample_stats" in tree.children else {}
     found = [text for text in (heat, indefinite_problem(stats)) if text is not None]
     return found + (_chains(tree) if tree["posterior"].sizes.get("draw", 0) >= FEWEST else [])
 

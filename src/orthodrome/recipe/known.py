@@ -60,14 +60,14 @@ def _charted(sampler: SteppedSampler, chart: Chart) -> Recipe:
 
 
 def _one_number(value: Any) -> bool:
-    return jax.tree.structure(value) == jax.tree.structure(0.0) and jnp.ndim(value) == 0
+    return [jnp.ndim(leaf) for leaf in jax.tree.leaves(value)] == [0]
 
 
 def _bound(sampler: Any, parts: Ingredients) -> Recipe:
     """Return the recipe of a sampler's ingredients, with its settings inside."""
-    functions = (None if part is None else partial(part, sampler) for part in parts[:3])
+    energy, diffusion, curl = (None if part is None else partial(part, sampler) for part in parts[:3])
     rest = None if parts.rest is None else lambda key, x: parts.rest(sampler.init(x, key))  # type: ignore[misc]
-    return Recipe(*functions, auxiliary=rest, refresh_every=parts.refresh_every)
+    return Recipe(energy, diffusion, curl, auxiliary=rest, refresh_every=parts.refresh_every)
 
 
 def _refusal(sampler: Any) -> str:

@@ -144,7 +144,7 @@ class Recipe(Sampler):
         """Return the state with a new momentum if the number of steps so far is a multiple of `refresh_every`."""
         if self.refresh_every is None or self.auxiliary is None:
             return state
-        draw = lambda k: self.auxiliary(k, state.position)[0]  # type: ignore[misc]
+        draw = lambda k: self.auxiliary(k, state.position)[0]
         r = refreshed(key, self.refresh_every, state.transitions, state.auxiliary[0], draw)
         return state._replace(auxiliary=(r, *state.auxiliary[1:]))
 
