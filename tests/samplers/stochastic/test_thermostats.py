@@ -54,7 +54,7 @@ def end(sampler: Any, starts: Any, count: Any) -> Any:
 def test_a_sphere_with_a_thermostat_per_coordinate() -> None:
     """E x_0 = coth(kappa) - 1 / kappa, E v.v = 2, and each xi_i is N(C, 1 / mass); within 5 errors of 4,000 chains."""
     start = jnp.tile(jnp.asarray([1.0, 0.0, 0.0]), (4_000, 1))
-    found = end(ON_SPHERE, start, 100)
+    found = end(ON_SPHERE, start, 400)
     assert abs(np.mean(found.position[:, 0]) - (1 / np.tanh(KAPPA) - 1 / KAPPA)) < 5 * 0.3 / np.sqrt(4_000)
     assert np.mean(np.sum(found.velocity**2, axis=1)) == pytest.approx(2, abs=5 * 2 / np.sqrt(4_000) + 0.01)
     np.testing.assert_allclose(found.thermostat.mean(axis=0), FRICTION, atol=5 * np.sqrt(0.5 / 4_000) + 0.01)
