@@ -21,7 +21,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
@@ -29,7 +28,7 @@ from jax.flatten_util import ravel_pytree
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.linear import Dense
+from orthodrome.linear import Dense, sweeps
 from orthodrome.metrics.divergence import Divergence, ExactDivergence
 from orthodrome.metrics.inverse_metric import DifferentiatedMetric
 from orthodrome.targets import Posterior, in_user
@@ -55,8 +54,7 @@ def _inverse_block(matrix: Array, first: int, end: int, leaf: Array) -> Any:
     """Return the inverse of the block of G from `first` to `end`, as an entry of its leaf."""
     if matrix.ndim == 1:
         return (1 / matrix[first:end]).reshape(leaf.shape)
-    inverse = jnp.linalg.inv(matrix[first:end, first:end])
-    return Dense((inverse + inverse.T) / 2)
+    return Dense(sweeps.invert(matrix[first:end, first:end]).inverse)
 
 
 @pytree

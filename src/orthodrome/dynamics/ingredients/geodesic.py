@@ -64,7 +64,7 @@ def of_geodesic_thermostat(chart: Chart, per_coordinate: bool = False) -> Ingred
         n, jacobian = z[0].size, _jacobian(chart, z[0])
         velocity = jacobian @ jnp.linalg.solve(jacobian.T @ jacobian, z[1])
         mass = jnp.asarray(sampler.thermostat_mass, velocity.dtype)
-        pull = (jacobian.T * velocity if per_coordinate else z[1][:, None] / n) / mass
+        pull = (jacobian.T * velocity[None, :] if per_coordinate else z[1][:, None] / n) / mass
         q = symplectic(jnp.eye(n, dtype=pull.dtype), pull.shape[1])
         return q.at[n : 2 * n, 2 * n :].set(pull).at[2 * n :, n : 2 * n].set(-pull.T)
 
