@@ -244,7 +244,7 @@ def test_demo_and_demo_again(
     small = {
         "method": "gmc-bgibbs",
         "num_topics": 3,
-        "num_iterations": 40,
+        "num_iterations": 20,
         "max_df": 1.0,
         "num_threads": 1,
         "doc_topic_prior": 1,

@@ -30,7 +30,7 @@ def run(cache: str) -> tuple[str, str]:
     environment = {k: v for k, v in os.environ.items() if k != "JAX_COMPILATION_CACHE_DIR"}
     environment |= {"ORTHODROME_CACHE": cache, "PYTHONPATH": here, "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr == "", "XLA's false alarms about the machine are not for the user"
+    assert "cpu_aot_loader" not in done.stderr, "XLA's false alarms about the machine are not for the user"
     misses, total = done.stdout.split()
     return misses, total
 

@@ -377,7 +377,7 @@ def test_doors() -> None:
     matrix = Dense(jnp.eye(2))
     assert "one step per leaf" in refused(SGLD(gradient(), jnp.asarray([0.1, 0.2]), matrix), jnp.ones(2))
     assert "walls reflect one at a time" in refused(SGLD(gradient(normal, Positive()), 0.1, matrix), jnp.ones(2))
-    lopsided = Recipe(lambda z: jnp.sum(z**2), None, lambda z: jnp.ones((2, 2)), 0.1)
+    lopsided = Recipe(lambda z: jnp.sum(z**2), lambda z: jnp.eye(2), lambda z: jnp.ones((2, 2)), 0.1)
     assert "a recipe does not tune itself" in refused(Recipe(lambda z: jnp.sum(z**2), None, None), jnp.ones(2))
     assert "Q is not skew: Q + Q' is 2 at (z[0], z[0]), the start" in refused(lopsided, jnp.ones(2))
     negative = Recipe(lambda z: jnp.sum(z**2), lambda z: jnp.diag(jnp.array([1.0, -0.5])), None, 0.1)
