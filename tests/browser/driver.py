@@ -95,13 +95,17 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Click an element as a user does, after scrolling to it."""
-        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector)
+        self.run(
+            "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector
+        )
         element = self.call("/element", {"using": "css selector", "value": selector})[ELEMENT]
         self.call(f"/element/{element}/click", {})
 
     def drag(self, selector: str, dx: int, dy: int) -> None:
         """Drag an element with the mouse."""
-        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector)
+        self.run(
+            "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector
+        )
         element = self.call("/element", {"using": "css selector", "value": selector})
         move = {"type": "pointerMove", "duration": 50}
         actions = [

@@ -9,8 +9,12 @@ import typer
 
 from orthodrome.cli.terminal import console
 
-RunFolder = Annotated[Path, typer.Argument(help="The folder of a fit, or the store or checkpoint of a run.", metavar="RUN")]
-Output = Annotated[Path | None, typer.Option(help="The page to write (else report.html in a fit, beside other folders).")]
+RunFolder = Annotated[
+    Path, typer.Argument(help="The folder of a fit, or the store or checkpoint of a run.", metavar="RUN")
+]
+Output = Annotated[
+    Path | None, typer.Option(help="The page to write (else report.html in a fit, beside other folders).")
+]
 
 
 def report(run: RunFolder, output: Output = None) -> None:

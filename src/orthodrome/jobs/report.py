@@ -45,9 +45,7 @@ def write_page(folder: Path, told: Told, path: Path) -> Path:
     """Write the page of a fit whose run is in `state/`."""
     from orthodrome.report.write import write_report
 
-    return write_report(
-        folder / "state", path, title=told.title, sections=told.sections, settings=told.settings
-    )
+    return write_report(folder / "state", path, title=told.title, sections=told.sections, settings=told.settings)
 
 
 def kind_of(folder: Path) -> str:
@@ -88,7 +86,9 @@ def of_clusters(folder: Path) -> Told:
     FOLDERS.verify(folder)
     job, rows = FOLDERS.load_job(folder), load_rows(folder)
     found = load_result(folder, job.family)
-    entries = [name if kind not in ("sd", "length") else f"{kind} {name}" for kind, name in PROFILES[job.family].entries(rows)]
+    entries = [
+        name if kind not in ("sd", "length") else f"{kind} {name}" for kind, name in PROFILES[job.family].entries(rows)
+    ]
     parts, count = found.clusters, len(entries)
     tables = ClusterTables(
         *(parts.labels, parts.probability, rows.names, parts.weights, parts.profiles, parts.overall, entries),

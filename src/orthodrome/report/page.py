@@ -19,22 +19,26 @@ from typing import Any
 SCRIPTS = (
     *("elements", "numbers", "figures", "axes", "canvas", "intervals", "facts", "health", "traces", "heatmap"),
     *("sphere/paint", "sphere/globe", "circle", "plane", "ternary", "network", "clusters"),
-    *("topics/map", "topics/panels", "topics/search", "topics/explorer", "page"),
+    *("topics/map", "topics/panels", "topics/search", "topics/explorer", "theme", "page"),
 )
 """The parts of the page's script, in their order."""
+WATCHING = ("elements", "numbers", "figures", "axes", "theme", "watch")
+"""The parts of the script of a page that watches a run, which alone may ask its own server."""
 GENERATOR = "orthodrome report"
 """The mark by which a page of ours is known."""
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def page(title: str, summary: str, content: dict[str, Any]) -> bytes:
+def page(title: str, summary: str, content: dict[str, Any], scripts: tuple[str, ...] = SCRIPTS) -> bytes:
     """Return the HTML file.
 
     title: of the page; summary: a line that is shown also without the script; content: what the script draws
+    scripts: the parts of the script
     """
-    style, script = asset("style.css"), script_text()
+    style, script = asset("style.css"), script_text(scripts)
+    ask = "connect-src 'self'; " if scripts == WATCHING else ""
     policy = (
-        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:; "
+        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:; {ask}"
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -57,9 +61,9 @@ def asset(name: str) -> str:
     return (importlib.resources.files("orthodrome.report") / "assets" / name).read_text("utf-8")
 
 
-def script_text() -> str:
+def script_text(scripts: tuple[str, ...]) -> str:
     """Return the script: its parts in one function, so that nothing is global."""
-    parts = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
+    parts = "\n".join(asset(f"{name}.js") for name in scripts)
     return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
 
 

@@ -60,7 +60,7 @@ def draws_of(source: Any) -> tuple[xarray.DataTree, Any]:
     import xarray
 
     if isinstance(source, str | os.PathLike):
-        return read_draws(source), None
+        return read_draws(Path(source)), None
     if isinstance(source, xarray.DataTree) and "posterior" in source.children:
         return source, None
     draws = getattr(source, "draws_", None)

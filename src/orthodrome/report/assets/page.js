@@ -26,18 +26,6 @@ function addSection(main, contents, section, i) {
   if (section.table) box.after(twin(section.table));
 }
 
-function addTheme() {
-  const toggle = document.getElementById("theme");
-  const label = () => (toggle.textContent = isDark() ? "Light" : "Dark");
-  toggle.addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    label();
-    redrawAll();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (label(), redrawAll()));
-  label();
-}
-
 // Paper is white: print in the light theme, and go back afterwards.
 function addPrinting() {
   let before;

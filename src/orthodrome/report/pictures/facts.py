@@ -46,7 +46,7 @@ def of_posterior(tree: xarray.DataTree) -> list[tuple[str, Any]]:
 def shape_text(values: Any) -> str:
     """Return the shape of one draw in words."""
     own = [(str(dim), size) for dim, size in values.sizes.items() if dim not in ("chain", "draw")]
-    return " × ".join(f"{size:,} ({short(name)})" for name, size in own) or "a number"
+    return " by ".join(f"{size:,} ({short(name)})" for name, size in own) or "a number"
 
 
 def text_of(value: Any) -> str:

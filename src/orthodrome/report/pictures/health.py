@@ -60,7 +60,9 @@ def cards(tree: xarray.DataTree, found: Diagnosis) -> list[dict[str, Any]]:
         problem = any("temperature" in text for text in found.problems)
         listed.append(card("temperature", f"{heat.mean:.3f}", not problem, f"the scheme's own is {heat.expected:.3f}"))
         if not math.isnan(heat.worst):
-            listed.append(card("worst direction", f"{heat.worst:.3f}", not problem, "temperature along it; should be 1"))
+            listed.append(
+                card("worst direction", f"{heat.worst:.3f}", not problem, "temperature along it; should be 1")
+            )
     if not math.isnan(found.bfmi):
         listed.append(card("E-BFMI", f"{found.bfmi:.2f}", found.bfmi >= 0.3, "at least 0.3: the energy mixes"))
     if not math.isnan(found.distance):

@@ -66,11 +66,8 @@ def clusters(found: ClusterTables) -> Section:
 def one_cluster(found: ClusterTables, k: int, size: int) -> dict[str, Any]:
     """Return what the page shows of one cluster."""
     mean, _, low, high = found.weights
-    lines = [
-        [short(found.entries[n]), found.profiles[0][k, n], found.profiles[2][k, n], found.profiles[3][k, n]]
-        + [found.overall[n]]
-        for n in found.top[k][:ENTRIES]
-    ]
+    values = (found.profiles[0][k], found.profiles[2][k], found.profiles[3][k], found.overall)
+    lines = [[short(found.entries[n]), *(part[n] for part in values)] for n in found.top[k][:ENTRIES]]
     own = np.flatnonzero(found.labels == k)
     surest = own[np.argsort(-found.probability[own], kind="stable")][:ROWS]
     members = [[short(found.names[n]), found.probability[n]] for n in surest]

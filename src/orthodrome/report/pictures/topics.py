@@ -109,7 +109,9 @@ def of_words(found: TopicTables, kept: np.ndarray) -> dict[str, Any]:
     mean, spread = found.mean[:, kept].T, found.spread[:, kept].T
     chosen = np.argsort(-np.abs(mean), axis=1, kind="stable")[:, :PER_WORD]
     weights = (np.take_along_axis(values, chosen, axis=1) for values in (mean, spread))
-    packs = dict(zip(("mean", "sd"), (packed(one, bits) for one, bits in zip(weights, (16, 8), strict=True)), strict=True))
+    packs = dict(
+        zip(("mean", "sd"), (packed(one, bits) for one, bits in zip(weights, (16, 8), strict=True)), strict=True)
+    )
     return {"wordTopics": {"topics": packed_codes(chosen), **packs}}
 
 

@@ -19,7 +19,7 @@ function drawTopics(box, data) {
   const map = topicMap(model, pick), list = topicList(model, pick);
   const show = (kind, id, focus) => {
     panel.replaceChildren(...PANELS[kind](model, id, pick));
-    map.highlight(kind, id);
+    if (location.hash) map.highlight(kind, id); // at first the whole map has its colours
     list.mark(kind === "topic" ? id : -1);
     const heading = panel.querySelector("h3");
     if (focus) heading.focus({ preventScroll: true });
