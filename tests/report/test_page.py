@@ -1,4 +1,4 @@
-"""The report page without a browser: self-contained, harmless whatever the data say, and complete for a screen reader."""
+"""The report page without a browser: self-contained, harmless whatever the data say, and with tables to be read out."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,11 +33,9 @@ class WalkInfo(NamedTuple):
 
 @pytree
 class Walk(PythonSampler):
-    """Steps to either side; asks to stop, or breaks, at a place in the run."""
+    """Steps to either side; `MISCHIEF`, which is no part of the sampler, happens at every step."""
 
     size: float
-    stop_in: str = static(default="")
-    breaks: bool = static(default=False)
     compiled: bool = static(default=False)
     manifold: Any = static(default=None)
 
@@ -45,24 +44,26 @@ class Walk(PythonSampler):
 
     def step(self, key: Any, state: WalkState) -> tuple[WalkState, WalkInfo]:
         rng = np.random.default_rng(seed_of(key))
-        if self.breaks:
-            raise ZeroDivisionError
-        if self.stop_in:
-            ask_to_stop(Path(self.stop_in))
+        for happens in MISCHIEF:
+            happens()
         return WalkState(0.5 * state.place + self.size * rng.normal(size=3)), WalkInfo(0.75, np.bool_(False))
 
     def draw(self, state: WalkState) -> dict[str, Any]:
         return {"place": state.place}
 
 
-def run(folder: Path, sampler: Any = None, **more: Any) -> Any:
+MISCHIEF: list[Callable[[], Any]] = []
+
+
+def run(folder: Path, **more: Any) -> Any:
     settings: dict[str, Any] = {"num_warmup": 20, "num_draws": 300, "seed": 1, "num_chains": 2, "check": False}
-    return sample(sampler or Walk(1.0), None, checkpoint=folder, progress=False, **(settings | more))
+    return sample(Walk(1.0), None, checkpoint=folder, progress=False, **(settings | more))
 
 
 @pytest.fixture(autouse=True)
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "SECONDS", 1e-9)  # a chunk is one draw
+    MISCHIEF.clear()
 
 
 def kinds(folder: Path) -> list[str]:
@@ -77,7 +78,7 @@ def test_a_run_tells_what_it_does(tmp_path: Path) -> None:
     last = [e for e in events if e["event"] == "chunk"][-1]
     assert (last["done"], last["planned"], last["acceptance"], last["divergences"]) == (300, 300, 0.75, 0)
     # an autoregression of coefficient 1/2 has a third as many effective draws as draws
-    assert 100 < last["ess"] < 500 and last["rate"] > 0
+    assert 100 < last["ess"] < 350 and last["rate"] > 0
 
 
 def test_a_run_without_a_folder_tells_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,17 +104,20 @@ def test_a_torn_line_is_left_out_and_the_next_run_begins_a_new_one(tmp_path: Pat
 def test_a_request_to_stop_is_honoured_and_the_run_can_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     whole = run(tmp_path / "whole")
+    MISCHIEF.append(lambda: ask_to_stop(folder))
     with pytest.raises(KeyboardInterrupt):  # in the warm-up there is nothing to return
-        run(folder, Walk(1.0, stop_in=str(folder)))
+        run(folder)
+    MISCHIEF.clear()
     assert read_events(folder)[-1]["reason"] == "interrupted" and not (folder / STOP).exists()
     assert np.array_equal(run(folder)["posterior"]["place"], whole["posterior"]["place"])
 
 
-def test_a_stop_among_the_draws_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_among_the_draws_keeps_them(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run(folder, num_draws=2)
+    MISCHIEF.append(lambda: ask_to_stop(folder))
     with pytest.warns(OrthodromeWarning, match="interrupted in draws"):
-        draws = run(folder, Walk(1.0, stop_in=str(folder)))
+        draws = run(folder)
     assert draws.attrs["interrupted"] and 2 < draws["posterior"].sizes["draw"] < 300
 
 
@@ -125,8 +129,9 @@ def test_a_request_that_came_too_early_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_an_error_ends_the_journal(tmp_path: Path) -> None:
+    MISCHIEF.append(lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
-        run(tmp_path / "run", Walk(1.0, breaks=True))
+        run(tmp_path / "run")
     assert read_events(tmp_path / "run")[-1] | {"time": 0} == {"event": "end", "reason": "failed", "time": 0}
 
 

@@ -52,6 +52,8 @@ def source_hash(text: str) -> str:
 
 
 def addresses(text: str) -> set[str]:
-    """Everything in a page that could be an address elsewhere; the name of SVG is none."""
-    found = set(re.findall(r"(?:[a-z]+:)?//[^\s\"'`<>)]+", text))
+    """Everything in a page that could be an address elsewhere, but in its data, which are no code; the name of SVG is
+    none."""
+    code = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.DOTALL)
+    found = set(re.findall(r"(?:[a-z]+:)?//[^\s\"'`<>)]+", code))
     return {one for one in found if one.startswith(("http", "ws", "ftp", "//")) and "w3.org/2000/svg" not in one}

@@ -21,11 +21,15 @@ PAGE = "report.html"
 
 
 class Told(NamedTuple):
-    """What the page of a fit shows beside its draws: its title, its pictures and its settings."""
+    """What the page of a fit shows beside its draws.
+
+    title, sections, settings: of the page; variables: those that are judged and traced, None: all
+    """
 
     title: str
     sections: list[Section]
     settings: dict[str, Any]
+    variables: tuple[str, ...] | None = None
 
 
 def report(folder: Path, path: Path | None = None) -> Path:
@@ -35,17 +39,10 @@ def report(folder: Path, path: Path | None = None) -> Path:
     kind = kind_of(folder)
     if kind in FITS:
         told = FITS[kind](folder)
-        return write_page(folder, told, path or folder / PAGE)
+        return write_report(folder / "state", path or folder / PAGE, **told._asdict())
     if kind not in ("checkpoint", "store"):
         raise BadInput(f"{folder} holds a {kind}, of which there is no report; give the folder of a fit or of a run")
     return write_report(folder, path or folder.absolute().parent / f"{folder.absolute().name}-{PAGE}")
-
-
-def write_page(folder: Path, told: Told, path: Path) -> Path:
-    """Write the page of a fit whose run is in `state/`."""
-    from orthodrome.report.write import write_report
-
-    return write_report(folder / "state", path, title=told.title, sections=told.sections, settings=told.settings)
 
 
 def kind_of(folder: Path) -> str:
@@ -95,7 +92,9 @@ def of_clusters(folder: Path) -> Told:
         *([found.top(k, count) for k in range(len(parts.sizes))], parts.together, found.sample, found.pairs),
     )
     title = f"{len(parts.sizes)} {job.family} clusters of {len(rows.names):,} rows"
-    return Told(title, mixture(tables), settings_of(job, found.numbers))
+    # weights and parameters are those of components, which each draw numbers in its own way
+    unlabelled = ("num_clusters", "concentration")
+    return Told(title, mixture(tables), settings_of(job, found.numbers), unlabelled)
 
 
 def settings_of(job: Any, numbers: dict[str, float]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ def write_report(
     title: str = "",
     sections: Sequence[Section] = (),
     settings: dict[str, Any] | None = None,
+    variables: Sequence[str] | None = None,
 ) -> Path:
     """Write one self-contained HTML page about a run.
 
@@ -39,13 +40,16 @@ def write_report(
     title: of the page; default: what was run
     sections: the model's own pictures, shown first; default: those that the draws and the model ask for
     settings: of the run, listed with what was run
+    variables: those that are judged, traced and summarised, such as those that do not depend on labels; default: all
     returns: the path
     """
     place = Path(path)
     refuse_foreign(place)
     tree, model = draws_of(source)
     name = title or heading(tree, model)
-    found = [*(sections or pictures(tree, model)), health(tree), traces(tree), summaries(tree), facts(tree, settings)]
+    own, told = list(sections or pictures(tree, model)), facts(tree, settings)
+    judged = tree if variables is None else only(tree, variables)
+    found = [*own, health(judged), traces(judged), summaries(judged), told]
     shown_ones = [section for section in found if section is not None]
     content = {"title": shown(name), "sections": [section.content() for section in shown_ones]}
     try:
@@ -69,6 +73,13 @@ def draws_of(source: Any) -> tuple[xarray.DataTree, Any]:
     raise BadInput(f"a report is of draws, of a fitted model or of the folder of a run, not of {source!r:.60}")
 
 
+def only(tree: xarray.DataTree, variables: Sequence[str]) -> xarray.DataTree:
+    """Return the draws with some variables of the posterior alone."""
+    some = tree.copy()
+    some["posterior"].dataset = tree["posterior"].to_dataset()[list(variables)]
+    return some
+
+
 def heading(tree: xarray.DataTree, model: Any) -> str:
     """Return what was run, in few words."""
     if model is not None:
@@ -77,8 +88,10 @@ def heading(tree: xarray.DataTree, model: Any) -> str:
 
 
 def verdict_line(sections: list[Section]) -> str:
-    """Return the verdict, which is shown also without the script."""
-    return next((str(section.data["verdict"]) for section in sections if section.kind == "health"), "")
+    """Return the verdict in a line, which is shown also without the script."""
+    found = next(section.data for section in sections if section.kind == "health")
+    problems = found.get("problems", [])
+    return f"{problems[0]} ({len(problems) - 1} more below)" if len(problems) > 1 else str(found["verdict"])
 
 
 def refuse_foreign(path: Path) -> None:

@@ -45,7 +45,7 @@ class Journal:
         self.began, self.written = time.monotonic(), 0.0
         self.sums: dict[str, list[float]] = {}
         self.newest: dict[str, float] = {}
-        self.divergences, self.thin, self.looked, self.ess = 0, 1, 0, float("nan")
+        self.divergences, self.seen, self.thin, self.looked, self.ess = 0, 0, 1, 0, float("nan")
         self.rows: list[np.ndarray] = []
         self.open = False  # whether a beginning was told and no end
         if folder is not None:
@@ -75,7 +75,7 @@ class Journal:
         elapsed = now - self.phase_began
         rate = (done - self.at_begin) / elapsed if elapsed > 0 else float("nan")
         means = {name: float(np.mean(values)) for name, values in self.sums.items()}
-        found = {"rate": rate, **means, **self.newest, "ess": self._ess(phase, done)}
+        found = {"rate": rate, **means, **self.newest, "ess": self._ess(phase, done, planned)}
         told = {name: float(f"{value:.6g}") for name, value in found.items() if np.isfinite(value)}
         counts = {"phase": phase, "done": done, "planned": planned, "divergences": self.divergences}
         self._tell("chunk", counts | told)
@@ -110,18 +110,23 @@ class Journal:
             self._keep(kept)
 
     def _keep(self, kept: Kept) -> None:
-        """Keep a few numbers of some draws; when there are too many rows, every second one of twice as few draws."""
+        """Keep a few numbers of every so many draws; when there are too many rows, of half as many draws."""
         leaves = [leaf.reshape(*leaf.shape[:2], -1) for leaf in jax.tree.leaves(kept.position)]
         if not leaves:
             return
-        each = max(1, NUMBERS // len(leaves))
-        some = [leaf[:, :: self.thin, np.linspace(0, leaf.shape[2] - 1, each).astype(int)] for leaf in leaves[:NUMBERS]]
-        self.rows.append(np.concatenate([np.asarray(part, np.float32) for part in some], axis=2))
+        count, each = leaves[0].shape[1], max(1, NUMBERS // len(leaves))
+        mine = (self.seen + np.arange(count)) % self.thin == 0
+        self.seen += count
+        places = [np.linspace(0, leaf.shape[2] - 1, min(each, leaf.shape[2])).astype(int) for leaf in leaves]
+        some = [
+            np.asarray(leaf[:, mine][..., at], np.float32) for leaf, at in zip(leaves[:NUMBERS], places, strict=False)
+        ]
+        self.rows.append(np.concatenate(some, axis=2))
         if sum(part.shape[1] for part in self.rows) > ROWS:
             self.rows, self.thin = [np.concatenate(self.rows, axis=1)[:, ::2]], 2 * self.thin
 
-    def _ess(self, phase: str, done: int) -> float:
-        if phase != "draws" or not self.rows or done < next_look(self.looked):
+    def _ess(self, phase: str, done: int, planned: int) -> float:
+        if phase != "draws" or not self.rows or done < min(planned, next_look(self.looked)):
             return self.ess
         from orthodrome.diagnostics.convergence import least
         from orthodrome.diagnostics.quick import quick_ess

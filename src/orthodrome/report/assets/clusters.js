@@ -23,5 +23,5 @@ function clusterPanel(one, k) {
   return [el("h3", {}, `Cluster ${k}`), el("p", { class: "note" }, facts),
     longIntervals(rows, { label: `Profile of cluster ${k}` }),
     el("p", { class: "note" }, "Lines hold 90 per cent of the draws; grey marks are all rows."),
-    el("h3", {}, "Its rows, the surest first"), longIntervals(members, { bars: true, label: `Rows of cluster ${k}` })];
+    el("h3", {}, "Its rows, the surest first"), longIntervals(members, { bars: true, first: 10, label: `Rows of cluster ${k}` })];
 }

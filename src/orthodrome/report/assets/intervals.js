@@ -46,9 +46,10 @@ const FIRST_ROWS = 24;
 
 // Intervals of which the first are shown, and the others on demand.
 function longIntervals(rows, options) {
-  if (rows.length <= FIRST_ROWS) return intervals(rows, options);
+  const first = options.first || FIRST_ROWS;
+  if (rows.length <= first) return intervals(rows, options);
   const range = padded(rows.flatMap((row) => [row.mean, ...(row.bounds || [])]), options.bars);
-  const box = el("div", {}, intervals(rows.slice(0, FIRST_ROWS), { ...options, range }));
+  const box = el("div", {}, intervals(rows.slice(0, first), { ...options, range }));
   const more = button(`Show all ${rows.length}`, () => box.replaceChildren(intervals(rows, { ...options, range })));
   box.append(more);
   return box;
