@@ -37,3 +37,10 @@ function channels(text) {
 function mixed(from, to, share) {
   return from.map((part, i) => Math.round(part + (to[i] - part) * share));
 }
+
+// A line through points.
+function stroke(context, points) {
+  context.beginPath();
+  points.forEach(([x, y], i) => context[i ? "lineTo" : "moveTo"](x, y));
+  context.stroke();
+}

@@ -21,7 +21,8 @@ function circlePicture(data, side) {
   if (data.density) {
     const top = Math.max(...data.density.values), count = data.density.values.length;
     const curve = data.density.values.map((value, k) => place((2 * Math.PI * k) / count, inner + (side * 0.2 * value) / top));
-    root.append(svg("path", { d: `${path([...curve, curve[0]])}Z`, class: "curve" }));
+    const around = `M${middle - inner} ${middle}a${inner} ${inner} 0 1 0 ${2 * inner} 0a${inner} ${inner} 0 1 0 ${-2 * inner} 0Z`;
+    root.append(svg("path", { d: `${path([...curve, curve[0]])}Z${around}`, class: "curve" }));
   }
   data.layers.forEach((one, k) => {
     const angles = unpack(one.angles).values, r = inner - 4 - 5 * k;

@@ -54,7 +54,7 @@ function table({ caption, head, rows }) {
   const add = (begin) => body.append(...rows.slice(begin, begin + AT_ONCE).map(tableRow));
   const columns = el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)));
   const whole = el("table", {}, el("caption", {}, caption), el("thead", {}, columns), body);
-  const box = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, whole);
+  const box = el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": caption }, whole);
   add(0);
   if (rows.length > AT_ONCE) {
     const more = button(`Show all ${rows.length.toLocaleString("en")} rows`, () => {

@@ -12,10 +12,12 @@ function heatImage(one, data, readout) {
   const canvas = newCanvas(`${one.name}: a matrix of ${one.rows.length} rows and ${one.rows[0].length} columns`, { tabindex: 0 });
   const place = el("div", {}, canvas);
   const size = one.rows.length, across = one.rows[0].length;
-  let side = 300, cursor = [0, 0];
-  const redraw = responsive(place, (width) => {
-    side = Math.min(width, 520);
-    paintMatrix(canvas, one.rows, side, (side * size) / across, data.ends || [], data.names.length === size && size === across);
+  let cell = 1, edge = 0, cursor = [0, 0];
+  responsive(place, (width) => {
+    const whole = Math.min(width, 520);
+    edge = size <= FEW ? Math.min(110, whole / 4) : 0;
+    cell = (whole - edge) / across;
+    paintMatrix(canvas, one.rows, cell, edge, data);
   });
   const tell = (row, column) => {
     cursor = [Math.max(0, Math.min(size - 1, row)), Math.max(0, Math.min(across - 1, column))];
@@ -24,7 +26,7 @@ function heatImage(one, data, readout) {
   };
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = pointerAt(canvas, event);
-    tell(Math.floor((y * across) / side), Math.floor((x * across) / side));
+    tell(Math.floor((y - edge) / cell), Math.floor((x - edge) / cell));
   });
   canvas.addEventListener("keydown", (event) => {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
@@ -35,8 +37,12 @@ function heatImage(one, data, readout) {
   return el("figure", { class: "plain" }, el("figcaption", {}, one.name), place);
 }
 
-function paintMatrix(canvas, rows, width, height, ends, square) {
-  const across = rows[0].length, context = sized(canvas, width, height);
+// Matrices of a few rows have names on their edges.
+const FEW = 24;
+
+function paintMatrix(canvas, rows, cell, edge, data) {
+  const across = rows[0].length, width = cell * across, height = cell * rows.length;
+  const context = sized(canvas, edge + width, edge + height);
   const small = el("canvas", { width: across, height: rows.length });
   const image = new ImageData(across, rows.length);
   const from = channels(colour("sheet")), to = channels(colour("ramp")), none = channels(colour("line"));
@@ -46,21 +52,30 @@ function paintMatrix(canvas, rows, width, height, ends, square) {
   }));
   small.getContext("2d").putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, width, height);
+  context.drawImage(small, edge, edge, width, height);
   context.strokeStyle = colour("negative");
-  for (const end of ends) {
-    const at = (end * height) / rows.length;
-    context.beginPath();
-    context.moveTo(0, at);
-    context.lineTo(width, at);
-    if (square) {
-      context.moveTo(at, 0);
-      context.lineTo(at, height);
-    }
-    context.stroke();
+  for (const end of data.ends || []) {
+    stroke(context, [[edge, edge + end * cell], [edge + width, edge + end * cell]]);
+    stroke(context, [[edge + end * cell, edge], [edge + end * cell, edge + height]]);
   }
   context.strokeStyle = colour("line");
-  context.strokeRect(0.5, 0.5, width - 1, height - 1);
+  context.strokeRect(edge + 0.5, edge + 0.5, width - 1, height - 1);
+  if (edge) paintNames(context, data.names, cell, edge);
+}
+
+function paintNames(context, names, cell, edge) {
+  context.fillStyle = colour("ink");
+  context.font = "12px system-ui, sans-serif";
+  context.textAlign = "right";
+  names.forEach((name, k) => context.fillText(name.slice(0, 16), edge - 6, edge + (k + 0.5) * cell + 4, edge - 8));
+  context.textAlign = "left";
+  names.forEach((name, k) => {
+    context.save();
+    context.translate(edge + (k + 0.5) * cell + 4, edge - 6);
+    context.rotate(-Math.PI / 2);
+    context.fillText(name.slice(0, 16), 0, 0, edge - 8);
+    context.restore();
+  });
 }
 
 function ramp(what) {

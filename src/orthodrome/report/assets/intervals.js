@@ -55,7 +55,7 @@ function longIntervals(rows, options) {
   return box;
 }
 
-function drawVariables(box, { variables }) {
+function drawVariables(box, { variables, label = "Variable" }) {
   const place = el("div");
   const show = (k) => {
     const one = variables[k];
@@ -63,12 +63,12 @@ function drawVariables(box, { variables }) {
     place.replaceChildren(...(one.note ? [el("p", { class: "note" }, one.note)] : []),
       longIntervals(rows, { label: `Intervals of ${one.name}` }));
   };
-  if (variables.length > 1) box.append(choice("Variable", variables.map((one) => one.name), show));
+  if (variables.length > 1) box.append(choice(label, variables.map((one) => one.name), show));
   box.append(place);
   show(0);
 }
 
-// data: {names, mean, bounds, groups: [{name, names, mean, bounds}]}
+// data: {groups: [{name, note, names, mean, bounds}], label (what a group is)}
 function drawIntervals(box, data) {
-  drawVariables(box, { variables: data.groups });
+  drawVariables(box, { variables: data.groups, label: data.label });
 }

@@ -1,10 +1,11 @@
 // Numbers: from their packed form to arrays, and from numbers to short texts and round ticks.
 
 function unpack(given) {
-  const bytes = Uint8Array.from(atob(given.packed), (letter) => letter.charCodeAt(0));
+  const text = atob(given.packed), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
   const codes = given.bits === 8 ? bytes : new Uint16Array(bytes.buffer);
-  const missing = given.bits === 8 ? 255 : 65535;
-  const values = Float64Array.from(codes, (code) => (code === missing ? NaN : given.low + given.step * code));
+  const missing = given.bits === 8 ? 255 : 65535, values = new Float64Array(codes.length);
+  for (let i = 0; i < codes.length; i += 1) values[i] = codes[i] === missing ? NaN : given.low + given.step * codes[i];
   return { values, shape: given.shape };
 }
 

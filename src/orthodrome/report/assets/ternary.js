@@ -48,9 +48,3 @@ function paintTernary(canvas, rows, corners, names, side) {
     context.fillText(names[corners[c]].slice(0, 24), [side / 2, 4, side - 4][c], y);
   });
 }
-
-function stroke(context, points) {
-  context.beginPath();
-  points.forEach(([x, y], i) => context[i ? "lineTo" : "moveTo"](x, y));
-  context.stroke();
-}

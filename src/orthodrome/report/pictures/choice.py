@@ -26,6 +26,7 @@ MODELS = {"Directional": directional, "NetworkEigenmodel": network, "PairedCompa
 MOST = 4
 """The largest number of copies (of spheres, of simplices) that have pictures, of one variable."""
 SPHERE_TEXT = "Points are draws of unit vectors, and shading is where they are dense."
+CIRCLE_TEXT = "Points are draws of unit vectors; the curve outside the circle is high where they are dense."
 LENGTH = 1e-3
 """The largest deviation of a datum from length one that still lies on the sphere."""
 
@@ -65,8 +66,9 @@ def on_spheres(values: xarray.DataArray, data: list[Cloud]) -> list[Section]:
     names = [name] if count == 1 else [f"{name}[{k}]" for k in range(min(MOST, count))]
     clouds = [Cloud(f"draws of {one}", draws[:, k]) for k, one in enumerate(names)]
     clouds += [one for one in data if one.points.shape[1] == size]
-    picture, place = (globe, "sphere") if size == 3 else (ring, "circle")
-    return [picture(f"{name} on the {place}", SPHERE_TEXT, clouds, None)]
+    if size == 3:
+        return [globe(f"{name} on the sphere", SPHERE_TEXT, clouds, None)]
+    return [ring(f"{name} on the circle", CIRCLE_TEXT, clouds, None)]
 
 
 def copies(values: xarray.DataArray, point_ndim: int) -> list[xarray.DataArray]:

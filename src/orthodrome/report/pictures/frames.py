@@ -33,14 +33,16 @@ def frame(values: xarray.DataArray) -> Section:
     signs = np.where(np.einsum("dij,ij->dj", draws, draws[-1]) < 0, -1.0, 1.0)
     draws = draws * signs[:, None, :]
     rows, columns = (axis_texts(values, str(dim)) for dim in values.dims[-2:])
-    groups = [band(f"column {name}", draws[:, :, k], rows) for k, name in enumerate(columns)]
+    groups = [band(name, draws[:, :, k], rows) for k, name in enumerate(columns)]
     lines = [
         [group["name"], name, mean, bounds[0], bounds[3]]
         for group in groups
         for name, mean, bounds in zip(group["names"], group["mean"], group["bounds"], strict=True)
     ]
     table = TableTwin("Columns with 90 % intervals", ("column", "row", "mean", "5 %", "95 %"), lines)
-    return Section("intervals", f"The frame {short(str(values.name))}", FRAME_TEXT, {"groups": groups}, table)
+    return Section(
+        "intervals", f"Columns of {short(str(values.name))}", FRAME_TEXT, {"groups": groups, "label": "Column"}, table
+    )
 
 
 def band(name: str, draws: Reals, names: list[str]) -> dict[str, Any]:

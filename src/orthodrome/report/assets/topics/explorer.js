@@ -1,10 +1,19 @@
 // The explorer of topics: search, map and list on one side, what was chosen on the other. The address keeps the choice.
 
+// Large tables are unpacked when they are first looked at, so that the page opens at once.
+function lazily(target, name, make) {
+  let made;
+  Object.defineProperty(target, name, { get: () => (made ??= make()) });
+}
+
 function topicModel(data) {
   const rowsOf = (group) => Object.fromEntries(Object.entries(group).map(([name, value]) => [name, unpackRows(value)]));
-  return { ...data, top: rowsOf(data.top), bottom: rowsOf(data.bottom), wordTopics: rowsOf(data.wordTopics), docTopics: rowsOf(data.docTopics),
-    corpus: unpack(data.corpus).values, places: unpackRows(data.places), docWords: unpackRows(data.docWords),
-    ofTopic: unpackRows(data.ofTopic), ofTopicShare: unpackRows(data.ofTopicShare) };
+  const { share, order, words, documents, total, quantity, absence } = data;
+  const model = { share, order, words, documents, total, quantity, absence };
+  for (const name of ["top", "bottom", "wordTopics", "docTopics"]) lazily(model, name, () => rowsOf(data[name]));
+  for (const name of ["places", "docWords", "ofTopic", "ofTopicShare"]) lazily(model, name, () => unpackRows(data[name]));
+  lazily(model, "corpus", () => unpack(data.corpus).values);
+  return model;
 }
 
 const PANELS = { topic: topicPanel, word: wordPanel, document: documentPanel };
