@@ -32,6 +32,12 @@ def uniform_distance(u: Reals) -> Reals:
     return np.maximum(np.max(grid[1:] - ordered, axis=0), np.max(ordered - grid[:-1], axis=0))
 
 
-def distance(p: Reals, concentration: Reals) -> float:
-    """Return the mean distance over coordinates of draws (draw, d) from Dirichlet(concentration)."""
+def ks_distance(p: Reals, concentration: Reals) -> float:
+    """Return d_KS, the mean distance over coordinates between draws and Dirichlet(concentration).
+
+    p: weights, (draw, d), or (chain, draw, d), whose chains are put together
+    concentration: d positive numbers
+    """
+    p, concentration = np.asarray(p), np.asarray(concentration, float)
+    p = p.reshape(-1, p.shape[-1])
     return float(np.mean(uniform_distance(rosenblatt(p, concentration))))
