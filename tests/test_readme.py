@@ -79,6 +79,14 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_is_narrow_enough_for_a_page(page: Path) -> None:
+    """88 columns, except for what a command answers in one line."""
+    shown = re.findall(r"^ *```\w*\n(.*?)^ *```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for block in shown for line in block.split("\n") if not line.startswith("orthodrome: ")]
+    assert [line for line in lines if len(line) > 88] == []
+
+
 def test_every_page_is_in_the_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text()
     assert [page.name for page in PAGES[1:] if f": {page.relative_to(ROOT / 'docs')}" not in menu] == []

@@ -1,4 +1,4 @@
-"""Figures from draws of known laws: what is drawn is where it should be, and what cannot be drawn is refused by name."""
+"""Figures from draws of known laws: what is drawn is where it should be; what cannot be drawn is refused by name."""
 
 from __future__ import annotations
 
