@@ -30,20 +30,27 @@ def as_program(page: Path) -> str:
 
 
 LONG = {
+    "checkpoints.md",
+    "choose-a-manifold.md",
+    "choose-a-sampler.md",
+    "comparisons.md",
+    "conventions.md",
+    "cores.md",
     "developer.md",
+    "diagnostics.md",
     "directional.md",
     "first.md",
+    "index.md",
     "lda.md",
-    "sam.md",
-    "scir.md",
-    "comparisons.md",
-    "stochastic.md",
+    "plots.md",
     "recipe.md",
+    "sam.md",
     "samplers.md",
+    "scir.md",
+    "stochastic.md",
     "tempering.md",
     "tuning.md",
-    "diagnostics.md",
-    "checkpoints.md",
+    "your-own-model.md",
 }
 
 
