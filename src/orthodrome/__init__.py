@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from orthodrome.gradients import EmpiricalFisher as EmpiricalFisher
     from orthodrome.gradients import FullGradient as FullGradient
     from orthodrome.gradients import Minibatch as Minibatch
+    from orthodrome.interop.citations import citation as citation
     from orthodrome.manifolds import Affine as Affine
     from orthodrome.manifolds import Ball as Ball
     from orthodrome.manifolds import Box as Box
@@ -124,13 +125,27 @@ GROUPS: dict[str, dict[str, str]] = {
         "diagnostics.evidence": "log_evidence",
         "diagnostics.alignment": "align",
     },
+    "citing": {
+        "interop.citations": "citation",
+    },
     "errors": {
         "errors": "OrthodromeError BadInput CheckpointError Diverged OrthodromeWarning",
     },
 }
 
 PACKAGES = (
-    *("checks", "corpora", "densities", "diagnostics", "errors", "gradients", "linear", "manifolds", "metrics"),
+    *(
+        "checks",
+        "corpora",
+        "densities",
+        "diagnostics",
+        "errors",
+        "gradients",
+        "interop",
+        "linear",
+        "manifolds",
+        "metrics",
+    ),
     *("models", "plots", "random", "recipe", "samplers", "schedules", "special", "targets", "tuning"),
 )
 """Where users find the other names; each is imported when it is first used (`orthodrome.gradients`)."""
