@@ -15,7 +15,9 @@ from typing import Annotated, Any
 import typer
 
 from orthodrome.cli import cluster as cli_cluster
+from orthodrome.cli import report as cli_report
 from orthodrome.cli import topics as cli_topics
+from orthodrome.cli import watch as cli_watch
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
 from orthodrome.core.display import shown
 from orthodrome.core.streams import Forgiving, give_up, open_closed_streams
@@ -31,6 +33,8 @@ app = typer.Typer(
 
 app.add_typer(cli_topics.app, name="topics")
 app.add_typer(cli_cluster.app, name="cluster")
+app.command()(cli_report.report)
+app.command()(cli_watch.watch)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]

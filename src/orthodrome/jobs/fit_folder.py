@@ -25,7 +25,7 @@ INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.
 ADVICE = "restore it, or fit again in a new folder"
 """What to do about a damaged file."""
 STATE = (
-    r"state/(_orthodrome/(marker\.json|lock)|commit\.json|"
+    r"state/(_orthodrome/(marker\.json|lock|events\.jsonl|stop)|commit\.json|"
     rf"state-\d+\.npz|draws\.zarr/(_orthodrome/(marker\.json|lock|checksums\.json)|{store.OURS.pattern}))"
 )
 """The names of the files of the run inside a fit, as a regular expression."""

@@ -18,6 +18,7 @@ from orthodrome.jobs.cluster.model import check_rows, learn
 from orthodrome.jobs.cluster.outputs import write_figures, write_tables
 from orthodrome.jobs.cluster.result import ClusterResult, load_result, save_result
 from orthodrome.jobs.cluster.rows import ClusterRows, load_rows, read_rows, save_rows
+from orthodrome.jobs.report import report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,9 +67,11 @@ def finish(job: ClusterJob, rows: ClusterRows, folder: Path, console: Console, p
         figures = write_figures(result, rows, folder / "figures", job.num_top)
         save_result(result, folder)
         FITS.seal_results(folder)  # last: a folder with a result is finished
+    page = report(folder)
     screen.show_clusters(result, rows, job.num_top, console)
     screen.show_numbers(result, console)
     screen.show_places(folder, figures, console)
+    console.print(f"report, to be opened in a browser: {shown(str(page))}", soft_wrap=True)
     return result
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from orthodrome.core.display import shown
 from orthodrome.errors import BadInput
+from orthodrome.jobs.report import report
 from orthodrome.jobs.topics import show as screen
 from orthodrome.jobs.topics.documents import TopicCorpus, load_documents, read_documents, save_documents
 from orthodrome.jobs.topics.folder import FITS
@@ -69,10 +70,12 @@ def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, pro
         figures = write_figures(result, documents, folder / "figures", job.seed)
         save_result(result, folder)
         FITS.seal_results(folder)  # last: a folder with a result is finished
+    page = report(folder)
     copy_out(folder, {"topic-keys.txt": job.output_topic_keys, "doc-topics.txt": job.output_doc_topics})
     screen.show_topics(result, documents.vocabulary, job.num_top_words, console)
     screen.show_numbers(result, console)
     screen.show_places(folder, figures, console)
+    console.print(f"report, to be opened in a browser: {shown(str(page))}", soft_wrap=True)
     return result
 
 
