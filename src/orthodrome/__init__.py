@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
     from orthodrome.models.comparison import PairedComparison as PairedComparison
+    from orthodrome.models.completion import MatrixCompletion as MatrixCompletion
     from orthodrome.models.directional import Directional as Directional
     from orthodrome.models.lda import LDA as LDA
     from orthodrome.models.mixture import DirichletProcessMixture as DirichletProcessMixture
@@ -108,6 +109,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "models.lda": "LDA",
         "models.mixture": "DirichletProcessMixture",
         "models.comparison": "PairedComparison",
+        "models.completion": "MatrixCompletion",
         "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",
     },
