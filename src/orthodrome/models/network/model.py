@@ -11,6 +11,7 @@ identified: draws are aligned to one another (`aligned`).
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from orthodrome.core.types import Reals
 from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, thinned
+from orthodrome.models.base import SampledModel, Saving, thinned
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
@@ -87,11 +88,22 @@ class NetworkEigenmodel(SampledModel):
         self.step_size = step_size
         self.num_steps = num_steps
 
-    def fit(self, edges: Any, y: Any = None, *, missing: Any = (), nodes: Any = None) -> NetworkEigenmodel:
+    def fit(
+        self,
+        edges: Any,
+        y: Any = None,
+        *,
+        missing: Any = (),
+        nodes: Any = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 10.0,
+    ) -> NetworkEigenmodel:
         """Draw from the posterior given a network.
 
         edges, missing, nodes: as in `read_network`; `missing` pairs are left out of the likelihood
         y: ignored
+        checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
+            between two commits; the tempered run is in a folder of its own beside it
         """
         self.check_run()
         doors.check_whole("rank", self.rank, 1)
@@ -107,25 +119,26 @@ class NetworkEigenmodel(SampledModel):
         if not 1 <= self.rank <= len(self.nodes_):
             raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
         with self.in_precision():
-            self.draws_ = self._draws()
+            self.draws_ = self._draws(Saving(checkpoint, checkpoint_every))
         self._summarise()
         self.warn_not_converged()
         return self
 
-    def _draws(self) -> xarray.DataTree:
+    def _draws(self, saving: Saving) -> xarray.DataTree:
         """Return the aligned draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
         sampler, replicas = self._sampler(), self.tempering if isinstance(self.tempering, int) else None
         starts = self._starts(sampler)
         self.tempered_ = replicas is not None
-        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts)
-        if self.tempering != "auto" or self.method == "gibbs" or not disagree(tree):
+        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts, saving)
+        certain = self.tempering != "auto" or self.method == "gibbs" or bool(tree.attrs["interrupted"])
+        if certain or not disagree(tree):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(sampler, dimension(starts[0])), starts)
+        return self._aligned(tempered(sampler, dimension(starts[0])), starts, beside(saving))
 
-    def _aligned(self, sampler: Any, starts: list[Start]) -> xarray.DataTree:
+    def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
-        return aligned(self.drawn(sampler, starts, dims, coords))
+        return aligned(self.drawn(sampler, starts, dims, coords, saving))
 
     def _sampler(self) -> Any:
         if self.method == "gibbs":
@@ -180,6 +193,14 @@ class NetworkEigenmodel(SampledModel):
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
+
+
+def beside(saving: Saving) -> Saving:
+    """Return where the tempered run keeps its state: beside that of the plain one."""
+    if saving.checkpoint is None:
+        return saving
+    folder = Path(saving.checkpoint)
+    return saving._replace(checkpoint=folder.with_name(f"{folder.name}-tempered"))
 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:
