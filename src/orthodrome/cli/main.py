@@ -15,7 +15,11 @@ from typing import Annotated, Any
 import typer
 
 from orthodrome.cli import cluster as cli_cluster
+from orthodrome.cli import directional as cli_directional
+from orthodrome.cli import network as cli_network
 from orthodrome.cli import report as cli_report
+from orthodrome.cli import sample as cli_sample
+from orthodrome.cli import teams as cli_teams
 from orthodrome.cli import topics as cli_topics
 from orthodrome.cli import watch as cli_watch
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
@@ -35,6 +39,11 @@ app.add_typer(cli_topics.app, name="topics")
 app.add_typer(cli_cluster.app, name="cluster")
 app.command()(cli_report.report)
 app.command()(cli_watch.watch)
+app.add_typer(cli_teams.app, name="compare-teams")
+app.add_typer(cli_network.app, name="network")
+app.add_typer(cli_directional.app, name="directional")
+app.add_typer(cli_sample.app, name="sample")
+app.command(name="check", epilog="Example: orthodrome check sde.py --tolerance 1e-6")(cli_sample.check)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -33,7 +34,7 @@ from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.gradients.full import FullGradient
 from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.gradients.noise_models import EmpiricalFisher, NoNoise
-from orthodrome.models.base import SampledModel, thinned
+from orthodrome.models.base import SampledModel, Saving, thinned
 from orthodrome.models.directional.evidence import BayesFactor, log_marginal
 from orthodrome.models.directional.family import Family, Parameters, Reals
 from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily
@@ -115,11 +116,15 @@ class Directional(SampledModel):
         self.batch_size = batch_size
         self.num_steps = num_steps
 
-    def fit(self, X: Any, y: Any = None) -> Directional:
+    def fit(
+        self, X: Any, y: Any = None, *, checkpoint: str | Path | None = None, checkpoint_every: float = 10.0
+    ) -> Directional:
         """Draw from the posterior given the data.
 
         X: unit vectors in rows, angles on a circle (n,), pairs of angles (n, 2), or rotation matrices (n, 3, 3)
         y: ignored
+        checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
+            between two commits
         """
         family, x = self._checked(X)
         rngs = [np.random.default_rng([self.random_state, chain]) for chain in range(self.num_chains)]
@@ -127,7 +132,8 @@ class Directional(SampledModel):
             few = x[:: max(1, len(x) // LOOKED_AT)]
             starts = [family.start(few, rng, self.components) for rng in rngs]
             starts = [{name: np.asarray(value, self.dtype) for name, value in start.items()} for start in starts]
-            tree = self.drawn(self._sampler(family, x), starts, dims=family.dims)
+            saving = Saving(checkpoint, checkpoint_every)
+            tree = self.drawn(self._sampler(family, x), starts, dims=family.dims, saving=saving)
             self.parameters_ = parameters(tree)
             self._raw = None if family.mixture else everything(tree)
             self.draws_ = family.finished(tree, x)
@@ -179,6 +185,10 @@ class Directional(SampledModel):
             x = jnp.asarray(FAMILIES[self.law].read(X), self.dtype)
             p = {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:])), self.dtype) for name, a in flat.items()}
             return np.asarray(jax.lax.map(lambda one: family.responsibilities(one, x), p).mean(0), float)
+
+    def check(self, X: Any) -> None:
+        """Raise if the settings or the data are not right, before anything is drawn."""
+        self._checked(X)
 
     def _checked(self, data: Any) -> tuple[Family, Reals]:
         self.check_run()

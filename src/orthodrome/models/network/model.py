@@ -15,6 +15,7 @@ the edges, and no matrix of all pairs is ever written down.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from orthodrome.core.types import Reals
 from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, thinned
+from orthodrome.models.base import SampledModel, Saving, thinned
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
@@ -99,12 +100,23 @@ class NetworkEigenmodel(SampledModel):
         self.num_steps = num_steps
         self.batch_size = batch_size
 
-    def fit(self, edges: Any, y: Any = None, *, missing: Any = (), nodes: Any = None) -> NetworkEigenmodel:
+    def fit(
+        self,
+        edges: Any,
+        y: Any = None,
+        *,
+        missing: Any = (),
+        nodes: Any = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 10.0,
+    ) -> NetworkEigenmodel:
         """Draw from the posterior given a network.
 
         edges, missing, nodes: as in `read_network`, with a stochastic method as in `read_pairs`, which takes sparse
             matrices too; `missing` pairs are left out of the likelihood
         y: ignored
+        checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
+            between two commits; the tempered run is in a folder of its own beside it
         """
         self.check_run()
         doors.check_whole("rank", self.rank, 1)
@@ -115,21 +127,22 @@ class NetworkEigenmodel(SampledModel):
         doors.check_whole("batch_size", self.batch_size, 1)
         doors.check_choice("link", self.link, tuple(LINKS))
         doors.check_choice("method", self.method, METHODS)
+        saving = Saving(checkpoint, checkpoint_every)
         if self.method in STOCHASTIC:
-            return self._fit_by_batches(read_pairs(edges, missing, nodes))
+            return self._fit_by_batches(read_pairs(edges, missing, nodes), saving)
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
         if self.method == "gibbs" and (self.link != "probit" or isinstance(self.tempering, int)):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         self._check_rank()
         with self.in_precision():
-            self.draws_ = self._draws()
+            self.draws_ = self._draws(saving)
         chosen = self._summarise()
         probabilities = (self._probability(*one) for one in chosen)
         self.edge_probability_: Reals = sum(probabilities, np.zeros((len(self.nodes_),) * 2)) / len(chosen)
         self.warn_not_converged()
         return self
 
-    def _fit_by_batches(self, network: SparseNetwork) -> NetworkEigenmodel:
+    def _fit_by_batches(self, network: SparseNetwork, saving: Saving) -> NetworkEigenmodel:
         """Draw by stochastic gradients, from the spectrum of the network."""
         if isinstance(self.tempering, int) or self.step_size is not None:
             raise BadInput(
@@ -143,7 +156,7 @@ class NetworkEigenmodel(SampledModel):
         with self.in_precision():
             sampler = stochastic_sampler(network, self.link, self.method, self.batch_size, self.num_steps)
             starts = sparse_starts(network, self.rank, self.link, self.num_chains, self.random_state, self.dtype)
-            self.draws_ = self._aligned(sampler, starts)
+            self.draws_ = self._aligned(sampler, starts, saving)
         self._summarise()
         self.warn_not_converged()
         return self
@@ -152,20 +165,21 @@ class NetworkEigenmodel(SampledModel):
         if not 1 <= self.rank <= len(self.nodes_):
             raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
 
-    def _draws(self) -> xarray.DataTree:
+    def _draws(self, saving: Saving) -> xarray.DataTree:
         """Return the aligned draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
         sampler, replicas = self._sampler(), self.tempering if isinstance(self.tempering, int) else None
         starts = self._starts(sampler)
         self.tempered_ = replicas is not None
-        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts)
-        if self.tempering != "auto" or self.method == "gibbs" or not disagree(tree):
+        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts, saving)
+        certain = self.tempering != "auto" or self.method == "gibbs" or bool(tree.attrs["interrupted"])
+        if certain or not disagree(tree):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(sampler, dimension(starts[0])), starts)
+        return self._aligned(tempered(sampler, dimension(starts[0])), starts, beside(saving))
 
-    def _aligned(self, sampler: Any, starts: list[Start]) -> xarray.DataTree:
+    def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
-        return aligned(self.drawn(sampler, starts, dims, coords))
+        return aligned(self.drawn(sampler, starts, dims, coords, saving))
 
     def _sampler(self) -> Any:
         if self.method == "gibbs":
@@ -226,6 +240,14 @@ class NetworkEigenmodel(SampledModel):
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
+
+
+def beside(saving: Saving) -> Saving:
+    """Return where the tempered run keeps its state: beside that of the plain one."""
+    if saving.checkpoint is None:
+        return saving
+    folder = Path(saving.checkpoint)
+    return saving._replace(checkpoint=folder.with_name(f"{folder.name}-tempered"))
 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:
