@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from orthodrome.cli import cluster as cli_cluster
+from orthodrome.cli import launch as cli_launch
 from orthodrome.cli import topics as cli_topics
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
 from orthodrome.core.display import shown
@@ -31,6 +32,7 @@ app = typer.Typer(
 
 app.add_typer(cli_topics.app, name="topics")
 app.add_typer(cli_cluster.app, name="cluster")
+app.command()(cli_launch.launch)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]
@@ -61,7 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     with warnings.catch_warnings():
         warnings.showwarning = tell_warning
-        return run([word for word in words if word != "--debug"], "--debug" in words)
+        own = words.index("--") if "--" in words else len(words)  # what comes after is another program's
+        return run([word for word in words[:own] if word != "--debug"] + words[own:], "--debug" in words[:own])
 
 
 def run(words: list[str], debug: bool) -> int:
