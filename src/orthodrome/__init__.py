@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from orthodrome.recipe import recipe_of as recipe_of
     from orthodrome.run import Stop as Stop
     from orthodrome.run.parallel import use_cores as use_cores
+    from orthodrome.run.parallel import use_hosts as use_hosts
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
     from orthodrome.samplers import SCIR as SCIR
@@ -119,7 +120,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "running": {
         "run.sample": "sample",
         "run": "Stop",
-        "run.parallel": "use_cores",
+        "run.parallel": "use_cores use_hosts",
         "storage.store": "read_draws",
     },
     "diagnostics": {

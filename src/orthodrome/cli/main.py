@@ -16,6 +16,7 @@ import typer
 
 from orthodrome.cli import cluster as cli_cluster
 from orthodrome.cli import directional as cli_directional
+from orthodrome.cli import launch as cli_launch
 from orthodrome.cli import network as cli_network
 from orthodrome.cli import report as cli_report
 from orthodrome.cli import sample as cli_sample
@@ -44,6 +45,7 @@ app.add_typer(cli_network.app, name="network")
 app.add_typer(cli_directional.app, name="directional")
 app.add_typer(cli_sample.app, name="sample")
 app.command(name="check", epilog="Example: orthodrome check sde.py --tolerance 1e-6")(cli_sample.check)
+app.command()(cli_launch.launch)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]
@@ -74,7 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     with warnings.catch_warnings():
         warnings.showwarning = tell_warning
-        return run([word for word in words if word != "--debug"], "--debug" in words)
+        own = words.index("--") if "--" in words else len(words)  # what comes after is another program's
+        return run([word for word in words[:own] if word != "--debug"] + words[own:], "--debug" in words[:own])
 
 
 def run(words: list[str], debug: bool) -> int:
