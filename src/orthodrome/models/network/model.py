@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome import doors
@@ -71,6 +72,8 @@ class NetworkEigenmodel(SampledModel):
     edge, the held-out ones included. With a stochastic method edges_ are the pairs that have an edge, and there is no
     matrix: ask `predict_proba`.
     """
+
+    edges_: NDArray[Any]
 
     def __init__(
         self,
