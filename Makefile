@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c c
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint types test test-all browser bench docs picture clean
+.PHONY: help install demo lint types test test-all browser bench docs picture dist try-dist clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -68,12 +68,23 @@ browser: $(VENV)/.browser ## the report page in a headless Chromium (apt install
 bench: $(VENV)/.bench ## ours against the peers, side by side
 	@$(BIN)/python -m benchmarks
 
-docs: $(VENV)/.docs ## build the documentation into site/
+$(VENV)/.dist: $(STAMP)
+	@$(PIP_INSTALL) hatchling
+	@touch $@
+
+docs: $(VENV)/.docs ## build the documentation into site/; runs its examples (many minutes the first time)
 	@$(BIN)/python docs/make_reference.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "documentation in site/index.html"
 
 picture: $(STAMP) ## make the README's picture again
 	@$(BIN)/python docs/make_picture.py
+
+dist: $(VENV)/.dist ## build the wheel and the sdist into dist/
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build && ls dist
+
+try-dist: dist ## install the wheel into an empty environment without constraints; run the README and the demo there
+	@ORTHODROME_DIST=dist $(BIN)/pytest -q tests/dist
 
 clean: ## remove what the other targets made, except .venv
 	@rm -rf demo site screenshots .cache .pytest_cache .mypy_cache .ruff_cache build dist results

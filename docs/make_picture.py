@@ -89,9 +89,9 @@ def main() -> None:
     figure, axes = new_figure(1, 3, size=(7.5, 2.9))
     for panel, ax in zip((sphere_panel, torus_panel, simplex_panel), axes[0], strict=True):
         panel(ax)
-    path = Path(__file__).parent / "picture.png"
+    path = Path(__file__).parent / "pictures" / "picture.png"
     figure.savefig(path, dpi=120)
-    print(f"docs/{path.name}: {path.stat().st_size // 1000} kB")
+    print(f"docs/pictures/{path.name}: {path.stat().st_size // 1000} kB")
 
 
 if __name__ == "__main__":

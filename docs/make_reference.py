@@ -10,7 +10,7 @@ from types import ModuleType
 
 import orthodrome
 
-PAGE = Path(__file__).parent / "reference.md"
+PAGE = Path(__file__).parent / "reference" / "reference.md"
 HEAD = """# All public names
 
 Made by `docs/make_reference.py` from the names that the package and its parts export; `help(name)` has the rest.

@@ -193,7 +193,7 @@ def test_no_test_asks_a_clock() -> None:
 
 
 def test_the_developer_guide_has_the_same_order() -> None:
-    guide = (ROOT.parents[1] / "docs" / "developer.md").read_text()
+    guide = (ROOT.parents[1] / "docs" / "development" / "developer.md").read_text()
     told = guide.split("```text\n")[1].split("```")[0].split()
     rooms = [room for room in " ".join(ORDER).split() if "." not in room and room != "__main__"]
     assert told == rooms

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-GUIDE = (ROOT / "docs" / "developer.md").read_text()
+GUIDE = (ROOT / "docs" / "development" / "developer.md").read_text()
 pytestmark = pytest.mark.slow
 
 

@@ -16,7 +16,7 @@ import orthodrome
 
 SOURCE = Path(orthodrome.__file__)
 NAMES = [name for name in orthodrome.__all__ if not name.startswith("__")]
-DOCS = "\n".join(path.read_text() for path in (SOURCE.parents[2] / "docs").glob("*.md"))
+DOCS = "\n".join(path.read_text() for path in (SOURCE.parents[2] / "docs").rglob("*.md"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from orthodrome.gradients import EmpiricalFisher as EmpiricalFisher
     from orthodrome.gradients import FullGradient as FullGradient
     from orthodrome.gradients import Minibatch as Minibatch
+    from orthodrome.interop.citations import citation as citation
     from orthodrome.manifolds import Affine as Affine
     from orthodrome.manifolds import Ball as Ball
     from orthodrome.manifolds import Box as Box
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
     from orthodrome.models.comparison import PairedComparison as PairedComparison
+    from orthodrome.models.completion import MatrixCompletion as MatrixCompletion
     from orthodrome.models.directional import Directional as Directional
     from orthodrome.models.lda import LDA as LDA
     from orthodrome.models.mixture import DirichletProcessMixture as DirichletProcessMixture
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from orthodrome.recipe import recipe_of as recipe_of
     from orthodrome.run import Stop as Stop
     from orthodrome.run.parallel import use_cores as use_cores
+    from orthodrome.run.parallel import use_hosts as use_hosts
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
     from orthodrome.samplers import SCIR as SCIR
@@ -107,6 +110,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "models.lda": "LDA",
         "models.mixture": "DirichletProcessMixture",
         "models.comparison": "PairedComparison",
+        "models.completion": "MatrixCompletion",
         "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",
     },
@@ -116,7 +120,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "running": {
         "run.sample": "sample",
         "run": "Stop",
-        "run.parallel": "use_cores",
+        "run.parallel": "use_cores use_hosts",
         "storage.store": "read_draws",
     },
     "diagnostics": {
@@ -124,13 +128,27 @@ GROUPS: dict[str, dict[str, str]] = {
         "diagnostics.evidence": "log_evidence",
         "diagnostics.alignment": "align",
     },
+    "citing": {
+        "interop.citations": "citation",
+    },
     "errors": {
         "errors": "OrthodromeError BadInput CheckpointError Diverged OrthodromeWarning",
     },
 }
 
 PACKAGES = (
-    *("checks", "corpora", "densities", "diagnostics", "errors", "gradients", "linear", "manifolds", "metrics"),
+    *(
+        "checks",
+        "corpora",
+        "densities",
+        "diagnostics",
+        "errors",
+        "gradients",
+        "interop",
+        "linear",
+        "manifolds",
+        "metrics",
+    ),
     *("models", "plots", "random", "recipe", "samplers", "schedules", "special", "targets", "tuning"),
 )
 """Where users find the other names; each is imported when it is first used (`orthodrome.gradients`)."""

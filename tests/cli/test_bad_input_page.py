@@ -9,7 +9,7 @@ import pytest
 
 import orthodrome.cli.main as cli
 
-PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "bad-input.md"
 
 
 def shown() -> list[tuple[str, str]]:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from orthodrome.diagnostics.ks_distance import ks_distance, rosenblatt, uniform_distance
 from orthodrome.experiments import scir_bias, scir_sparse
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.scir import dirichlet
-from orthodrome.experiments.support.scir.distance import distance, rosenblatt, uniform_distance
 
 SPARSE = dirichlet.problem(sparse=True, seed=5)
 
@@ -24,8 +24,8 @@ def test_the_transform_of_exact_draws_is_uniform() -> None:
     u = rosenblatt(draws, SPARSE.concentration)
     assert np.all(np.isfinite(u)) and u.shape == (1000, 9)
     assert uniform_distance(u).max() * np.sqrt(1000) < 2.2  # probability 1e-3 over nine coordinates
-    assert distance(draws, SPARSE.concentration) == pytest.approx(0.027, abs=0.006)
-    assert distance(draws, SPARSE.concentration + 0.1) > 0.1
+    assert ks_distance(draws, SPARSE.concentration) == pytest.approx(0.027, abs=0.006)
+    assert ks_distance(draws, SPARSE.concentration + 0.1) > 0.1
 
 
 def test_the_statistic_is_that_of_scipy() -> None:

@@ -15,7 +15,12 @@ from typing import Annotated, Any
 import typer
 
 from orthodrome.cli import cluster as cli_cluster
+from orthodrome.cli import directional as cli_directional
+from orthodrome.cli import launch as cli_launch
+from orthodrome.cli import network as cli_network
 from orthodrome.cli import report as cli_report
+from orthodrome.cli import sample as cli_sample
+from orthodrome.cli import teams as cli_teams
 from orthodrome.cli import topics as cli_topics
 from orthodrome.cli import watch as cli_watch
 from orthodrome.cli.terminal import console, let_threads_sleep, use_all_cores
@@ -35,6 +40,12 @@ app.add_typer(cli_topics.app, name="topics")
 app.add_typer(cli_cluster.app, name="cluster")
 app.command()(cli_report.report)
 app.command()(cli_watch.watch)
+app.add_typer(cli_teams.app, name="compare-teams")
+app.add_typer(cli_network.app, name="network")
+app.add_typer(cli_directional.app, name="directional")
+app.add_typer(cli_sample.app, name="sample")
+app.command(name="check", epilog="Example: orthodrome check sde.py --tolerance 1e-6")(cli_sample.check)
+app.command()(cli_launch.launch)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]
@@ -65,7 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     with warnings.catch_warnings():
         warnings.showwarning = tell_warning
-        return run([word for word in words if word != "--debug"], "--debug" in words)
+        own = words.index("--") if "--" in words else len(words)  # what comes after is another program's
+        return run([word for word in words[:own] if word != "--debug"] + words[own:], "--debug" in words[:own])
 
 
 def run(words: list[str], debug: bool) -> int:

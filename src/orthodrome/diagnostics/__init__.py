@@ -2,5 +2,6 @@
 
 from orthodrome.diagnostics.diagnosis import diagnose, summary
 from orthodrome.diagnostics.evidence import log_evidence
+from orthodrome.diagnostics.ks_distance import ks_distance
 
-__all__ = ["diagnose", "log_evidence", "summary"]
+__all__ = ["diagnose", "ks_distance", "log_evidence", "summary"]

@@ -15,6 +15,6 @@ FITS = FitFolder(
     kind="clustering",
     inputs=("job.json", "rows.npz", "columns.txt", "names.txt", "levels.txt"),
     results=("result.npz", "summary.json"),
-    ours=r"report\.html|(job|summary)\.json|(rows|result)\.npz|(columns|names|levels)\.txt|"
+    ours=r"(job|summary)\.json|(rows|result)\.npz|(columns|names|levels)\.txt|"
     r"(clusters|profiles|labels|co-clustering)\.csv|figures/(profiles|co-clustering|trace)\.(png|svg)",
 )

@@ -20,8 +20,8 @@ from orthodrome.core.types import Reals
 from orthodrome.corpora.archive import read_matrix
 from orthodrome.corpora.opening import check_regular, lines, opened
 from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.jobs.cells import coded, numbers, read_cells
 from orthodrome.jobs.cluster.job import ClusterJob
-from orthodrome.jobs.cluster.table import coded, numbers, read_cells
 from orthodrome.storage import files
 
 LEAST_ROWS = 2
@@ -66,7 +66,8 @@ def read_csv(job: ClusterJob, path: Path) -> ClusterRows:
     if job.family == "categorical":
         table, levels = coded(cells, wanted, at, path)
         return ClusterRows(table, wanted, names, levels)
-    return ClusterRows(numbers(cells, wanted, at, path), wanted, names)
+    remedy = "choose columns of numbers with --columns, or use --family categorical"
+    return ClusterRows(numbers(cells, wanted, at, path, remedy), wanted, names)
 
 
 def read_npy(job: ClusterJob, path: Path) -> ClusterRows:

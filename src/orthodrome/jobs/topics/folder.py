@@ -21,7 +21,7 @@ FITS = FitFolder(
     kind="fit",
     inputs=("job.json", "corpus.npz", "vocabulary.txt", "documents.txt"),
     results=("result.npz", "summary.json"),
-    ours=r"report\.html|(job|summary)\.json|(corpus|result)\.npz|(vocabulary|documents|topic-keys|bottom-words|doc-topics|"
+    ours=r"(job|summary)\.json|(corpus|result)\.npz|(vocabulary|documents|topic-keys|bottom-words|doc-topics|"
     r"doc-topics-sd)\.txt|topics\.csv|figures/(topics|map|trace)\.(png|svg)",
 )
 DEMONSTRATION = "demonstration"

@@ -1,4 +1,4 @@
-"""Settings of a run, chosen from the corpus where the user gives none; how they were measured is in docs/lda.md."""
+"""Settings of a run, from the corpus where the user gives none; docs/models/lda.md says how they were measured."""
 
 from __future__ import annotations
 

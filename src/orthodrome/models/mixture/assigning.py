@@ -30,14 +30,17 @@ def choose_components(
     levels: Reals,
     log_weights: Reals,
     parameters: Reals,
+    slots: Labels,
     weighted: bool = False,
 ) -> Labels:
-    """Return the place of the component that each row chooses among those whose weights reach its level.
+    """Return the slot of the component that each row chooses among those whose weights reach its level.
 
+    log_weights: by place; slots: the lines of `parameters` in the places
     weighted: choose in proportion to w_j f(x | theta_j), as rows without slices do
     """
     order = np.argsort(-log_weights, kind="stable")
-    logs, own = log_weights[order], np.ascontiguousarray(parameters[order])
+    logs, slots = log_weights[order], slots[order]
+    own = parameters[slots]
     chosen = np.empty(rows.shape[0], np.int32)
     part = max(1, MOST_NUMBERS // log_weights.shape[0])
     for begin in range(0, rows.shape[0], part):
@@ -49,4 +52,4 @@ def choose_components(
         if weighted:
             densities += logs[: densities.shape[1]]
         choose(np.uint64(seed), rows[cut], densities, limits, chosen[cut])
-    return order[chosen].astype(np.int32)
+    return slots[chosen]

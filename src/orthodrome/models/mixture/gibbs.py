@@ -93,9 +93,8 @@ class MixtureGibbs(MixtureSampler):
         held = np.concatenate([held, free[: new.shape[0]]]).astype(np.int32)
         log_weights = np.concatenate([log_weights, new])
         self._open(seed, state, free[: new.shape[0]])
-        own = np.ascontiguousarray(state.parameters[held])
-        chosen = choose_components(stream(seed, ROWS), given.components, given.data, rows, levels, log_weights, own)
-        relabel(given, state, rows, held[chosen])
+        facts = (given.components, given.data, rows, levels, log_weights, state.parameters, held)
+        relabel(given, state, rows, choose_components(stream(seed, ROWS), *facts))
         capped = log_rest > lowest or tally.capped
         state = self._kept(state, held, np.exp(log_weights))
         counts = (new.shape[0], tally.splits, tally.merges, tally.attempts)

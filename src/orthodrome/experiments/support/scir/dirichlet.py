@@ -24,7 +24,7 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, replace
 from orthodrome.core.types import Reals
-from orthodrome.experiments.support.scir.distance import distance
+from orthodrome.diagnostics.ks_distance import ks_distance
 from orthodrome.gradients import ConjugateCounts, ConjugatePosterior
 from orthodrome.manifolds import Simplex
 from orthodrome.metrics.inverse_metric import InverseMetric
@@ -135,7 +135,7 @@ def best_of_grid(method: str, batch_size: int, problems: list[Problem], seed: in
 
 def finite_distance(draws: Reals, concentration: Reals) -> float:
     """Return the distance of a run, and 1, the largest there is, of one that became non-finite."""
-    return distance(draws, concentration) if np.all(np.isfinite(draws)) else 1.0
+    return ks_distance(draws, concentration) if np.all(np.isfinite(draws)) else 1.0
 
 
 def exact_draws(problems: list[Problem], seed: int) -> list[Reals]:

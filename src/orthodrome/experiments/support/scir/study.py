@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthodrome.core.types import Reals
+from orthodrome.diagnostics.ks_distance import ks_distance
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.scir import dirichlet
 from orthodrome.experiments.support.scir.dirichlet import GRIDS, ROWS, Best, Problem
-from orthodrome.experiments.support.scir.distance import distance
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 
 SEEDS = (5, 6, 7, 8, 9)
@@ -42,7 +42,7 @@ def study(context: Context, sparse: bool) -> Study:
             best[method, n], rows = dirichlet.best_of_grid(method, n, problems, context.seed)
             table += rows
     draws = dirichlet.exact_draws(problems, context.seed)
-    exact = np.array([distance(d, p.concentration) for d, p in zip(draws, problems, strict=True)])
+    exact = np.array([ks_distance(d, p.concentration) for d, p in zip(draws, problems, strict=True)])
     return Study(best, exact, draws, problems, table)
 
 

@@ -14,7 +14,7 @@ from orthodrome.kernels.elementary import exp, log
 from orthodrome.kernels.generator import OPTIONS, uniform
 from orthodrome.kernels.streams import mixed, stream_key
 
-_LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
+LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
 _NEVER = -60.0
 BLOCK = 512
 """Rows that a thread takes at once."""
@@ -35,7 +35,7 @@ def slice_levels(seed, names, places, log_weights, levels):  # type: ignore[no-u
             if places[i] < 0:
                 levels[i] = -np.inf
             else:
-                levels[i] = log_weights[places[i]] + log(random_of(seed, names[i], _LEVEL))
+                levels[i] = log_weights[places[i]] + log(random_of(seed, names[i], LEVEL))
 
 
 @njit(parallel=True, **OPTIONS)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from orthodrome.kernels.cir import draw_transitions
 from orthodrome.kernels.elementary import exp
-from orthodrome.kernels.generator import OPTIONS
+from orthodrome.kernels.generator import OPTIONS, source
 from orthodrome.models.mixture.compiled.choices import BLOCK
 
 
@@ -27,19 +28,39 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
                 found[i, k] = sums[k]
 
 
+@njit(**OPTIONS)
+def normalise_line(logs, bounds, found):  # type: ignore[no-untyped-def]
+    """Write logs minus the logarithm of the sum of their exponentials, in every block of columns."""
+    for b in range(bounds.shape[0] - 1):
+        top = -np.inf
+        for c in range(bounds[b], bounds[b + 1]):
+            top = max(top, logs[c])
+        total = 0.0
+        for c in range(bounds[b], bounds[b + 1]):
+            found[c] = exp(logs[c] - top)
+        for c in range(bounds[b], bounds[b + 1]):
+            total += found[c]
+        shift = top + np.log(total)
+        for c in range(bounds[b], bounds[b + 1]):
+            found[c] = logs[c] - shift
+
+
 @njit(parallel=True, **OPTIONS)
 def normalise_logs(logs, bounds, found):  # type: ignore[no-untyped-def]
-    """Write logs minus the logarithm of the sum of their exponentials, in every block of columns of every line."""
+    """Write the normalised logarithms of every line."""
     for k in prange(logs.shape[0]):
-        for b in range(bounds.shape[0] - 1):
-            top = -np.inf
-            for c in range(bounds[b], bounds[b + 1]):
-                top = max(top, logs[k, c])
-            total = 0.0
-            for c in range(bounds[b], bounds[b + 1]):
-                total += exp(logs[k, c] - top)
-            for c in range(bounds[b], bounds[b + 1]):
-                found[k, c] = logs[k, c] - top - np.log(total)
+        normalise_line(logs[k], bounds, found[k])
+
+
+@njit(parallel=True, **OPTIONS)
+def advance_counts(seed, prior, statistics, log_factor, log_scale, bounds, log_theta, found):  # type: ignore[no-untyped-def]
+    """Draw CIR transitions of log theta, in place, with the shapes prior + counts, and write its normalised lines."""
+    for k in prange(log_theta.shape[0]):
+        shapes = np.empty(log_theta.shape[1])
+        for c in range(shapes.shape[0]):
+            shapes[c] = prior + statistics[k, 1 + c]
+        draw_transitions(source(seed, k, 0), log_theta[k], shapes, log_factor, log_scale)
+        normalise_line(log_theta[k], bounds, found[k])
 
 
 @njit(**OPTIONS)

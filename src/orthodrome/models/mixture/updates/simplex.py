@@ -11,11 +11,14 @@ SGRLD's second weight the share is 1 - v (erratum 1.6 c).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
-from orthodrome.kernels.transition import cir_transition, cir_transition_counts
+from orthodrome.kernels.cir import advance
+from orthodrome.models.mixture.compiled.counts import advance_counts
 from orthodrome.models.mixture.components.counts import CategoricalComponents
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import log_gammas
@@ -29,8 +32,9 @@ class ScirSticks(ComponentUpdate):
 
     def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
         """Draw the exact transition."""
-        found: Reals = cir_transition(seed, np.ascontiguousarray(sticks), shapes, step)
-        return found
+        found: Reals = np.empty(sticks.size)
+        advance(np.uint64(seed), 0, sticks.ravel(), 0.0, 1.0, shapes.ravel(), *transition_scales(step), found)
+        return found.reshape(sticks.shape)
 
     def stick_totals(self, shapes: Reals, prior: Reals) -> Reals:
         """Return the sums of the shapes: g_0 and g_1 are Gamma numbers with the shapes themselves."""
@@ -61,9 +65,9 @@ class SimplexSCIR(ScirSticks):
         step: float,
     ) -> tuple[Reals, Reals]:
         """Draw the exact transition."""
-        counts = np.ascontiguousarray(statistics[:, 1:])
-        moved = cir_transition_counts(seed, auxiliary, components.prior, 1.0, counts, step)
-        return components.normalised(moved), moved
+        moved, found, bounds = auxiliary.copy(), np.empty(auxiliary.shape), np.array(components.bounds)
+        advance_counts(np.uint64(seed), components.prior, statistics, *transition_scales(step), bounds, moved, found)
+        return found, moved
 
 
 @pytree
@@ -110,3 +114,9 @@ def euler(seed: int, theta: Reals, prior: Reals | float, residual: Reals, h: flo
     """Return |theta + h (a - theta + residual) + sqrt(2 h theta) N|."""
     noise = np.random.Generator(np.random.Philox(seed)).standard_normal(theta.shape)
     return np.maximum(np.abs(theta + h * (prior - theta + residual) + np.sqrt(2 * h * theta) * noise), LEAST)
+
+
+def transition_scales(h: float) -> tuple[float, float]:
+    """Return log(exp(-h) / (1 - exp(-h))) and log(1 - exp(-h)), the scales of a CIR transition over the time h."""
+    log_scale = math.log(-math.expm1(-h))
+    return -h - log_scale, log_scale

@@ -1,0 +1,38 @@
+"""The gallery: a card for each script of `examples/gallery`, and a page with its picture and its source."""
+
+from __future__ import annotations
+
+import ast
+import html
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "examples" / "gallery"
+
+
+def about(script: Path) -> tuple[str, str]:
+    """Return the title and the text of a script: the first line of its docstring, and the rest."""
+    doc = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or script.stem
+    title, _, rest = doc.partition("\n")
+    return title.rstrip("."), rest.strip()
+
+
+def pages() -> dict[str, str]:
+    """Return the page of every script by its path."""
+    found = {}
+    for script in sorted(SCRIPTS.glob("*.py")):
+        title, rest = about(script)
+        picture = f"![{title}](../pictures/made/{script.stem}-1.png)"
+        source = f"`examples/gallery/{script.name}` draws it:\n\n```py\n{script.read_text(encoding='utf-8')}```"
+        found[f"gallery/{script.stem}.md"] = f"# {title}\n\n{rest}\n\n{picture}\n\n{source}\n"
+    return found
+
+
+def cards(up: str, pictures: str) -> str:
+    """Return the cards as HTML inside Markdown."""
+    found = []
+    for script in sorted(SCRIPTS.glob("*.py")):
+        title = html.escape(about(script)[0])
+        picture = f"![{title}]({up}{pictures}/{script.stem}-1.png)"
+        found.append(f"-   [{picture}]({up}gallery/{script.stem}.md)\n\n    [{title}]({up}gallery/{script.stem}.md)\n")
+    return '<div class="cards" markdown>\n\n' + "\n".join(found) + "\n</div>"
