@@ -2,7 +2,7 @@
 
 All blocks run in one namespace, in an empty folder. As in a notebook, the value of a last line that is an expression is
 shown: a figure as a picture, anything else as its text. FOLDER then has `outputs.json`, a list of
-`{"text", "figures"}` for the blocks, and the pictures. A script that is no page is one block; a figure is what its
+`{"text", "figures"}` for the blocks, and the pictures, whose names begin as FOLDER does up to its last dash. A script that is no page is one block; a figure is what its
 function `figure` returns.
 """
 
@@ -52,7 +52,7 @@ def outputs(file: Path, folder: Path) -> list[dict[str, Any]]:
         text, value = execute(code, f"<{file.name}, block {number + 1}>", namespace)
         figures = []
         if is_figure(value):
-            figures = [f"{file.stem}-{number + 1}.png"]
+            figures = [f"{folder.name.rpartition('-')[0]}-{number + 1}.png"]
             value.savefig(folder / figures[0], dpi=130)
         elif value is not None:
             text += f"{value}\n"

@@ -22,7 +22,7 @@ def pages() -> dict[str, str]:
     found = {}
     for script in sorted(SCRIPTS.glob("*.py")):
         title, rest = about(script)
-        picture = f"![{title}](../pictures/made/{script.stem}-1.png)"
+        picture = f"![{title}](../pictures/made/gallery-{script.stem}-1.png)"
         source = f"`examples/gallery/{script.name}` draws it:\n\n```py\n{script.read_text(encoding='utf-8')}```"
         found[f"gallery/{script.stem}.md"] = f"# {title}\n\n{rest}\n\n{picture}\n\n{source}\n"
     return found
@@ -33,6 +33,6 @@ def cards(up: str, pictures: str) -> str:
     found = []
     for script in sorted(SCRIPTS.glob("*.py")):
         title = html.escape(about(script)[0])
-        picture = f"![{title}]({up}{pictures}/{script.stem}-1.png)"
+        picture = f"![{title}]({up}{pictures}/gallery-{script.stem}-1.png)"
         found.append(f"-   [{picture}]({up}gallery/{script.stem}.md)\n\n    [{title}]({up}gallery/{script.stem}.md)\n")
     return '<div class="cards" markdown>\n\n' + "\n".join(found) + "\n</div>"
