@@ -6,8 +6,9 @@ local mode with one eigenvalue near 0, 250 nats below the best. With tempering e
 paper, at exponents from 0.6 to 1 that space themselves in warm-up, with steps that grow as exponent^(-1/2): below about
 0.5 the law loses its order altogether (the frame has 804 dimensions, and the likelihood no longer pays for them), in
 between the eigenvalues leave 0 one after the other, and the log density of a rung has a spread of some twenty nats, so
-neighbours must be close. Hoff's Gibbs sampler runs beside them (`support.eigenmodel.gibbs_baseline`), and the speed of
-one trajectory is compared with a loop in NumPy in the same run.
+neighbours must be close. The paper's own tempering runs beside it (`support.eigenmodel.tempering`), with what the
+caption says of permutations and of the local mode; Hoff's Gibbs sampler too (`support.eigenmodel.gibbs_baseline`), and
+the speed of one trajectory is compared with a loop in NumPy in the same run.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from orthodrome.errors import BadInput
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.eigenmodel.gibbs_baseline import draw_gibbs, gibbs_claims
 from orthodrome.experiments.support.eigenmodel.speed import speed_claims
+from orthodrome.experiments.support.eigenmodel.tempering import caption_claims, paper_tempering
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.law import target
@@ -67,11 +69,13 @@ def run(context: Context) -> list[Claim]:
     if not path.exists():
         raise BadInput(f"{path} is not there; {NAME} needs {DATA}")
     edges = read_network(path).edges
-    single, tempered = draw_single(context, edges), draw_tempered(context, edges)
-    context.save_table("chains", [*chain_rows("single", single), *chain_rows("tempered", tempered)])
+    single, tempered, printed = draw_single(context, edges), draw_tempered(context, edges), draw_printed(context, edges)
+    kinds = {"single": single, "tempered": tempered, "paper's tempering": printed}
+    context.save_table("chains", [row for kind, seen in kinds.items() for row in chain_rows(kind, seen)])
     context.save_figure(figure(single, tempered), "figure6")
     claims = mode_claims(single, tempered)
     gibbs = draw_gibbs(context, edges, RANK)
+    claims += caption_claims(kinds, gibbs.eigenvalues, LEAST)
     context.save_table("gibbs", [{"chain": i, "draw": t, "lp": v} for (i, t), v in np.ndenumerate(gibbs.lp)])
     return [*claims, *gibbs_claims(gibbs, claims[0].measured, edges), *speed_claims(edges)]
 
@@ -93,6 +97,13 @@ def draw_tempered(context: Context, edges: Reals) -> Traces:
     sampler = Tempering(inside, num_replicas=replicas, hottest=HOTTEST, replicas={"step_size": steps})
     starts = random_starts(len(edges), RANK, seeds, context.seed, "float32")
     return traces(_sample(context, sampler, starts, length, warmup))
+
+
+def draw_printed(context: Context, edges: Reals) -> Traces:
+    """Draw with the paper's own tempering: 20 replicas, 10 random exchanges, its steps and trajectories."""
+    seeds, replicas, length = context.pick(quick=(2, 4, 30), paper=(4, 20, 1000))
+    sampler = paper_tempering(GeodesicHMC(FullGradient(target(edges)), STEPS, num_steps=20), replicas)
+    return traces(_sample(context, sampler, random_starts(len(edges), RANK, seeds, context.seed, "float32"), length))
 
 
 def _sample(context: Context, sampler: Any, starts: list[Any], length: int, warmup: int = 0) -> Any:

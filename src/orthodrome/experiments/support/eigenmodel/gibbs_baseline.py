@@ -25,11 +25,12 @@ SOUND = 0.05
 
 
 class Baseline(NamedTuple):
-    """Log posterior (chain, draw), the mean acceptance rate, and processor seconds of a sweep."""
+    """Log posterior (chain, draw), the mean acceptance rate, processor seconds of a sweep, and the eigenvalues."""
 
     lp: Reals
     acceptance: float
     seconds: float
+    eigenvalues: Reals
 
 
 def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
@@ -41,7 +42,8 @@ def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
     tree = sample(EigenmodelGibbs(edges), starts, num_warmup=0, num_draws=length, **settings)
     seconds = (time.process_time() - began) / (chains * length)
     stats = tree["sample_stats"]
-    return Baseline(np.asarray(stats["lp"], float), float(stats["acceptance_rate"].mean()), seconds)
+    values = np.asarray(tree["posterior"]["eigenvalues"], float)
+    return Baseline(np.asarray(stats["lp"], float), float(stats["acceptance_rate"].mean()), seconds, values)
 
 
 def gibbs_claims(found: Baseline, level: float, edges: Reals) -> list[Claim]:
