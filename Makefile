@@ -61,6 +61,7 @@ bench: $(VENV)/.bench ## ours against the peers, side by side
 
 docs: $(VENV)/.docs ## build the documentation into site/
 	@$(BIN)/python docs/make_reference.py
+	@$(BIN)/python docs/make_options.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "documentation in site/index.html"
 
 picture: $(STAMP) ## make the README's picture again

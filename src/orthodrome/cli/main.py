@@ -141,18 +141,19 @@ def demo(
     out: Out = Path("demo"),
     seed: Seed = 0,
     job: Annotated[DemoJob, typer.Option(help="topics: SAM; instruments: four manifolds at once.")] = DemoJob.TOPICS,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Show a demonstration: spherical topics of Python's own documentation, in at most two minutes."""
     if job is DemoJob.TOPICS:
         let_threads_sleep()
         from orthodrome.jobs.topics.demo import demo as demonstrate
 
-        demonstrate(out / "topics", seed, console())
+        demonstrate(out / "topics", seed, console(), not quiet)
     else:
-        two_instruments(out, seed)
+        two_instruments(out, seed, not quiet)
 
 
-def two_instruments(out: Path, seed: int) -> None:
+def two_instruments(out: Path, seed: int, progress: bool = True) -> None:
     """Sample a posterior on a product of four manifolds, then reproduce Fig. 4 of Byrne & Girolami."""
     terminal.use_all_cores()
     from orthodrome.experiments.support.contract import check_seed, own_folder
@@ -161,5 +162,5 @@ def two_instruments(out: Path, seed: int) -> None:
 
     check_seed(seed)
     with own_folder(out / "instruments") as folder:
-        show(folder, seed, console())
-    run_one("gmc-bvmf", "quick", seed, out, None, console(), most=6)
+        show(folder, seed, console(), progress)
+    run_one("gmc-bvmf", "quick", seed, out, None, console(), progress, most=6)
