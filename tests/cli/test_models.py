@@ -87,22 +87,13 @@ def test_a_model_file_is_drawn_from_and_resumed(
 ) -> None:
     path = tmp_path / "model.py"
     path.write_text(MODEL.replace("start = mean", ""))  # the density takes vectors of three numbers and no others
-    line = [
-        "sample",
-        str(path),
-        "--sampler",
-        "GeodesicHMC",
-        "--set",
-        "num_steps=4",
-        *RUN,
-        "--output",
-        str(tmp_path / "run"),
-    ]
+    walk = ["--sampler", "RandomWalk", "--set", "step_size=0.4", "--num-warmup", "100", "--num-draws", "400"]
+    line = ["sample", str(path), *walk, "--num-chains", "2", "--quiet", "--output", str(tmp_path / "run")]
     assert cli.main(line) == 0
     means = {row["number"]: float(row["mean"]) for row in table(tmp_path / "run" / "numbers.csv")}
     assert np.allclose([means[f"x[{n}]"] for n in range(3)], np.array([0, 0.6, 0.8]) * 0.9, atol=0.2)
     tree = xarray.open_datatree(tmp_path / "run" / "draws.zarr", engine="zarr")
-    assert tree["posterior"]["x"].shape == (2, 40, 3) and "lp" in tree["sample_stats"]
+    assert tree["posterior"]["x"].shape == (2, 400, 3) and "lp" in tree["sample_stats"]
     before = content(tmp_path / "run", "numbers.csv")
     assert cli.main(["sample", "resume", str(tmp_path / "run"), "--quiet"]) == 0
     assert content(tmp_path / "run", "numbers.csv") == before
@@ -113,7 +104,7 @@ def test_a_model_file_is_drawn_from_and_resumed(
 
 
 WRONG_MODELS = {
-    "line": (MODEL + "1 / 0\n", [], "line 20: ZeroDivisionError: division by zero"),
+    "line": (MODEL + "1 / 0\n", [], "line 19: ZeroDivisionError: division by zero"),
     "syntax": ("def f(:\n", [], "line 1: invalid syntax"),
     "nothing": ("x = 1\n", [], "defines neither `target` nor `posterior`"),
     "not a target": (MODEL + "target = 3\n", [], "`target` in"),
@@ -123,7 +114,7 @@ WRONG_MODELS = {
     "metric": (MODEL, ["--sampler", "SGRLD"], "SGRLD needs metric: define it in"),
     "rows": (MODEL, ["--batch-size", "2", "--sampler", "SGLD"], "defines no `posterior`"),
     "start": (MODEL.replace("start = mean", "").replace("10 * mean @ x", "-sum(x**2)"), [], "defines no `start`"),
-    "exit": (MODEL + "raise SystemExit(3)\n", [], "line 20: SystemExit: 3"),
+    "exit": (MODEL + "raise SystemExit(3)\n", [], "line 19: SystemExit: 3"),
 }
 
 

@@ -8,6 +8,7 @@ measured, and only where it would otherwise fail:
                    five of them a right claim hardly ever fails, at three one in four hundred does.
     still_moving   it is about where chains end, and they have not ended: the mean of their last quarter differs from
                    that of the quarter before by more than the noise.
+    unsettled      it is about the order of curves, which over their last fifth move by more than it fails by.
     too_short      it is about time, and the run was too short to time.
 """
 
@@ -75,6 +76,13 @@ def still_moving(claim: Claim, trace: Any) -> Claim:
     if not moving:
         return claim
     return undecided(claim, f"{moving} of {len(lines)} chains are still on their way after {lines.shape[1]} draws")
+
+
+def unsettled(claim: Claim, off: float, moved: float) -> Claim:
+    """Return a claim about the order of curves, undecided if it fails by less than they moved over their last fifth."""
+    if claim.holds or not np.isfinite(off) or moved < off:
+        return claim
+    return undecided(claim, f"the curves move by {moved:.3g} over their last fifth, and it fails by {off:.3g}")
 
 
 def spread(lines: np.ndarray) -> np.ndarray:
