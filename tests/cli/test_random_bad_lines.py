@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import orthodrome.cli.main as cli
+from orthodrome.cli import terminal
 from orthodrome.corpora import from_words
 from orthodrome.experiments.support import contract
 from orthodrome.jobs.cluster import fit as cluster_fit
@@ -70,7 +71,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "SETTINGS", tiny)
     monkeypatch.setattr(documents, "python_docstrings", lambda: from_words(corpus, names))
     monkeypatch.setattr(contract, "run_in", lambda context, module: {"claims": [vars(claim)], "seconds": 0.0})
-    monkeypatch.setattr(cli, "use_all_cores", lambda: None)
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     monkeypatch.setattr(cli, "two_instruments", lambda *_: None)
 
 

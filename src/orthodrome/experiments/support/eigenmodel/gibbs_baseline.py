@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthodrome.core.types import Reals
+from orthodrome.experiments.support.claims.claim import still_moving
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.eigenmodel.speed import compiled_seconds
 from orthodrome.models.network.gibbs import EigenmodelGibbs
@@ -58,4 +59,7 @@ def gibbs_claims(found: Baseline, level: float, edges: Reals) -> list[Claim]:
         "without a linear part its rejection steps accept at least one proposal in twenty, but a sweep costs more time"
     )
     text += " than a trajectory of 20 steps"
-    return [mode, Claim("gibbs-cost", text, None, measured, bool(found.acceptance > SOUND and ratio > 1))]
+    return [
+        still_moving(mode, found.lp),
+        Claim("gibbs-cost", text, None, measured, bool(found.acceptance > SOUND and ratio > 1)),
+    ]
