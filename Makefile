@@ -74,7 +74,8 @@ $(VENV)/.dist: $(STAMP)
 
 docs: $(VENV)/.docs ## build the documentation into site/; runs its examples (many minutes the first time)
 	@$(BIN)/python docs/make_reference.py
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "documentation in site/index.html"
+	@$(BIN)/python docs/make_options.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "documentation in site/index.html; with search: $(BIN)/python -m http.server -d site -b 127.0.0.1"
 
 picture: $(STAMP) ## make the README's picture again
 	@$(BIN)/python docs/make_picture.py

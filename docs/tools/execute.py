@@ -2,8 +2,8 @@
 
 All blocks run in one namespace, in an empty folder. As in a notebook, the value of a last line that is an expression is
 shown: a figure as a picture, anything else as its text. FOLDER then has `outputs.json`, a list of
-`{"text", "figures"}` for the blocks, and the pictures. A script that is no page is one block; a figure is what its
-function `figure` returns.
+`{"text", "figures"}` for the blocks, and the pictures, whose names begin as FOLDER does up to its last dash. A script
+that is no page is one block; its figure is what its function `figure` returns.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import linecache
 import os
 import sys
 import tempfile
+import types
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,16 @@ def outputs(file: Path, folder: Path) -> list[dict[str, Any]]:
     script = file.suffix == ".py"
     source = file.read_text(encoding="utf-8")
     codes = [source + "\nfigure()\n"] if script else [block.code for block in blocks(source)]
-    namespace: dict[str, Any] = {"__name__": "page" if script else "__main__", "__file__": str(file)}
+    module = types.ModuleType("page" if script else "__main__")  # dataclasses look their types up in their module
+    sys.modules[module.__name__] = module
+    module.__file__ = str(file)
+    namespace = module.__dict__
     found = []
     for number, code in enumerate(codes):
         text, value = execute(code, f"<{file.name}, block {number + 1}>", namespace)
         figures = []
         if is_figure(value):
-            figures = [f"{file.stem}-{number + 1}.png"]
+            figures = [f"{folder.name.rpartition('-')[0]}-{number + 1}.png"]
             value.savefig(folder / figures[0], dpi=130)
         elif value is not None:
             text += f"{value}\n"

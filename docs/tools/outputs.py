@@ -41,12 +41,17 @@ def package_hash() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
+def name_of(file: Path) -> str:
+    """Return a name that no other page or script has: `guides-tempering`, `gallery-tempering`."""
+    return "-".join(file.relative_to(ROOT).with_suffix("").parts[1:])
+
+
 def place_of(file: Path) -> Path:
     """Return the folder of a page's outputs."""
     text = file.read_text(encoding="utf-8")
     code = text if file.suffix == ".py" else "\0".join(block.code for block in blocks(text))
     key = hashlib.sha256((package_hash() + code).encode()).hexdigest()[:16]
-    return CACHE / f"{file.stem}-{key}"
+    return CACHE / f"{name_of(file)}-{key}"
 
 
 def kept() -> bool:
@@ -58,7 +63,7 @@ def found_place(file: Path) -> Path | None:
     """Return the folder that has a page's outputs, if there is one."""
     places = [place_of(file)]
     if kept():
-        old = [p for p in CACHE.glob(f"{file.stem}-" + "?" * 16) if (p / "outputs.json").exists()]
+        old = [p for p in CACHE.glob(f"{name_of(file)}-" + "?" * 16) if (p / "outputs.json").exists()]
         places += sorted(old, key=lambda p: p.stat().st_mtime, reverse=True)
     return next((place for place in places if (place / "outputs.json").exists()), None)
 
@@ -73,7 +78,7 @@ def run(file: Path) -> None:
     if done.returncode:
         shutil.rmtree(place, ignore_errors=True)
         raise SystemExit(f"{file.relative_to(ROOT)} does not run:\n{done.stderr[-3000:]}")
-    for old in CACHE.glob(f"{file.stem}-" + "?" * 16):
+    for old in CACHE.glob(f"{name_of(file)}-" + "?" * 16):
         if old != place:
             shutil.rmtree(old)
 

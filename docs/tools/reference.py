@@ -138,7 +138,8 @@ def methods(value: type) -> str:
             signature = signature_of(member)
             call = ", ".join(p for p in signature.parameters if p not in ("self", "cls")) if signature else ""
             rows.append(f"| `{name}({call})` | {sentence(member)} |")
-    return "\n".join(["| method | what it does |", "|---|---|", *rows]) if rows else ""
+    lines = ["| method | what it does |", "|---|---|", *rows]
+    return "\n".join(['??? abstract "methods and properties"', "", *(f"    {line}" for line in lines)]) if rows else ""
 
 
 def sentence(value: Any) -> str:

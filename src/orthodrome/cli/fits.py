@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from orthodrome.cli import terminal
 from orthodrome.cli.options import takes
-from orthodrome.cli.terminal import console, use_all_cores
+from orthodrome.cli.terminal import console
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a fit.", metavar="FOLDER")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
@@ -29,11 +30,11 @@ def fit_commands(job: Any, module: str, *, about: str, rows: str, example: str, 
 
     @takes(job)
     def fit(input: Input, output: Output, quiet: Quiet = False, settings: Any = None) -> None:
-        use_all_cores()
+        terminal.use_all_cores()
         load().fit(settings, input, output, console(), progress=not quiet)
 
     def resume(folder: Folder, quiet: Quiet = False) -> None:
-        use_all_cores()
+        terminal.use_all_cores()
         from orthodrome.jobs import fitting
 
         fitting.resume(load().KIND, folder, console(), progress=not quiet)

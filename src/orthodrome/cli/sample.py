@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
+from orthodrome.cli import terminal
 from orthodrome.cli.fits import Folder, Output, Quiet, Shown
 from orthodrome.cli.options import takes
-from orthodrome.cli.terminal import console, use_all_cores
+from orthodrome.cli.terminal import console
 from orthodrome.jobs.checking import CheckJob
 from orthodrome.jobs.sample.job import SampleJob
 
@@ -42,7 +43,7 @@ def run(model: Model, output: Output, quiet: Quiet = False, job: SampleJob = Sam
 
     The file defines `target` or `posterior`, optionally `start`, `sampler`, `gradient` and `center`.
     """
-    use_all_cores()
+    terminal.use_all_cores()
     from orthodrome.jobs.sample import kind
 
     kind.run(job, model, output, console(), progress=not quiet)
@@ -51,7 +52,7 @@ def run(model: Model, output: Output, quiet: Quiet = False, job: SampleJob = Sam
 @app.command(epilog="Example: orthodrome sample resume run")
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a run that was stopped or killed; it ends with the same draws as an uninterrupted one."""
-    use_all_cores()
+    terminal.use_all_cores()
     from orthodrome.jobs import fitting
     from orthodrome.jobs.sample.kind import KIND
 

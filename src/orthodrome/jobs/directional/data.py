@@ -26,7 +26,7 @@ TURNS = 100.0
 """An angle of more turns than this is no angle."""
 
 
-class Directions(NamedTuple):
+class DirectionRows(NamedTuple):
     """The data of a fit: the columns that were read, and rows of numbers as the model takes them."""
 
     columns: list[str]
@@ -38,7 +38,7 @@ class Directions(NamedTuple):
         return found[:, 0] if kind == "angles" else found
 
 
-def read_directions(job: DirectionalJob, path: Path) -> Directions:
+def read_directions(job: DirectionalJob, path: Path) -> DirectionRows:
     """Return the rows of a file, checked."""
     columns = job.columns if job.columns is not None else found_columns(job, path)
     cells = read_cells(path, job.encoding, columns, None)
@@ -47,7 +47,7 @@ def read_directions(job: DirectionalJob, path: Path) -> Directions:
     table = numbers(cells.texts, cells.columns, cells.at, path, remedy)
     if len(table) < FEWEST:
         raise BadInput(f"{path} has {len(table)} rows: too few for a law of directions")
-    return Directions(list(cells.columns), converted(job, table, cells, path).tolist())
+    return DirectionRows(list(cells.columns), converted(job, table, cells, path).tolist())
 
 
 def found_columns(job: DirectionalJob, path: Path) -> str | None:

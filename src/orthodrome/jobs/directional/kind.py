@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthodrome.jobs import fitting
-from orthodrome.jobs.directional.data import Directions, read_directions
+from orthodrome.jobs.directional.data import DirectionRows, read_directions
 from orthodrome.jobs.directional.job import DirectionalJob, check_job
 from orthodrome.jobs.directional.tables import directions, parameters, rows_table
 from orthodrome.jobs.fit_folder import FitFolder
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FITS = folder_of(DirectionalJob, "directional", "directions", ("directions", "parameters", "rows"), ("directional",))
 
 
-class DirectionalFitting(SampledFitting[DirectionalJob, Directions]):
+class DirectionalFitting(SampledFitting[DirectionalJob, DirectionRows]):
     """A law of directions, axes or angles."""
 
     @property
@@ -30,23 +30,23 @@ class DirectionalFitting(SampledFitting[DirectionalJob, Directions]):
     def check(self, job: DirectionalJob) -> None:
         check_job(job)
 
-    def plain(self, data: Directions) -> dict[str, Any]:
+    def plain(self, data: DirectionRows) -> dict[str, Any]:
         return data._asdict()
 
-    def data(self, content: dict[str, Any]) -> Directions:
-        return Directions(**content)
+    def data(self, content: dict[str, Any]) -> DirectionRows:
+        return DirectionRows(**content)
 
-    def announcement(self, job: DirectionalJob, data: Directions) -> str:
+    def announcement(self, job: DirectionalJob, data: DirectionRows) -> str:
         return f"{len(data.rows):,} rows of {job.kind}; the law {job.fitted_law} by {job.method}"
 
-    def fitted(self, job: DirectionalJob, data: Directions, progress: bool, saving: dict[str, Any]) -> Directional:
+    def fitted(self, job: DirectionalJob, data: DirectionRows, progress: bool, saving: dict[str, Any]) -> Directional:
         return estimator(job, progress).fit(data.values(job.kind), **saving)
 
-    def tables(self, job: DirectionalJob, data: Directions, model: Directional) -> dict[str, NamedTable]:
+    def tables(self, job: DirectionalJob, data: DirectionRows, model: Directional) -> dict[str, NamedTable]:
         found = {"directions": directions(job, model), "parameters": parameters(model)}
         return {name: table for name, table in found.items() if table.rows} | {"rows": rows_table(job, data, model)}
 
-    def numbers(self, job: DirectionalJob, data: Directions, model: Directional) -> dict[str, float]:
+    def numbers(self, job: DirectionalJob, data: DirectionRows, model: Directional) -> dict[str, float]:
         from orthodrome.models.directional.uniformity import bingham_test, rayleigh_test
 
         found: dict[str, float] = {"rows": len(data.rows)}
@@ -79,7 +79,7 @@ def estimator(job: DirectionalJob, progress: bool) -> Directional:
 def fit(job: DirectionalJob, path: Path, folder: Path, console: Console, progress: bool = True) -> Fitted:
     """Fit the rows of a file in a new folder."""
 
-    def read() -> Directions:
+    def read() -> DirectionRows:
         data = read_directions(job, path)
         estimator(job, False).check(data.values(job.kind))
         return data

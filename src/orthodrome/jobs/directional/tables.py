@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from orthodrome.jobs.directional.data import Directions
+from orthodrome.jobs.directional.data import DirectionRows
 from orthodrome.jobs.directional.job import MIXTURES, DirectionalJob
 from orthodrome.jobs.sampled.result import NamedTable
 from orthodrome.models.directional import Directional
@@ -70,7 +70,7 @@ def parameters(model: Directional) -> NamedTable:
     return NamedTable(("parameter", "mean", "sd", "low", "high"), rows)
 
 
-def rows_table(job: DirectionalJob, data: Directions, model: Directional) -> NamedTable:
+def rows_table(job: DirectionalJob, data: DirectionRows, model: Directional) -> NamedTable:
     """Return the log density of every row, and the probabilities of a mixture's components."""
     values = data.values(job.kind)
     density = model.score_samples(values)

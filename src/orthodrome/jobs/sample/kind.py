@@ -40,14 +40,14 @@ class ModelSource(NamedTuple):
     text: str
 
 
-class Drawn(NamedTuple):
+class DrawnModel(NamedTuple):
     """The draws and what they say."""
 
     tree: Any
     result: SampledResult
 
 
-class SampleFitting(fitting.Fitting[SampleJob, ModelSource, Drawn]):
+class SampleFitting(fitting.Fitting[SampleJob, ModelSource, DrawnModel]):
     """Draws from a model that a file defines."""
 
     @property
@@ -70,27 +70,27 @@ class SampleFitting(fitting.Fitting[SampleJob, ModelSource, Drawn]):
     def announcement(self, job: SampleJob, data: ModelSource) -> str:
         return f"{job.num_chains} chains of {job.num_warmup} + {job.num_draws} from {shown(str(data.path))}"
 
-    def learn(self, job: SampleJob, data: ModelSource, folder: Path, progress: bool) -> Drawn:
+    def learn(self, job: SampleJob, data: ModelSource, folder: Path, progress: bool) -> DrawnModel:
         if read_source(data.path) != data.text:
             raise BadInput(f"{data.path} has changed since the run began: restore it ({folder / 'model.py'} is a copy)")
         began = time.monotonic()
         tree = drawn(job, data.path, folder, progress)
         if tree.attrs["interrupted"]:
             raise KeyboardInterrupt  # what was drawn is in the checkpoint; only a whole run has a result
-        return Drawn(tree, described(tree, round(time.monotonic() - began, 1)))
+        return DrawnModel(tree, described(tree, round(time.monotonic() - began, 1)))
 
-    def write(self, job: SampleJob, data: ModelSource, found: Drawn, folder: Path) -> list[Path]:
+    def write(self, job: SampleJob, data: ModelSource, found: DrawnModel, folder: Path) -> list[Path]:
         from orthodrome.plots.mixture import trace_figure
 
         figures = write_figures({"trace": trace_figure(traces(found.tree))}, folder / "figures")
         save_result(found.result, folder)
         return figures
 
-    def told(self, job: SampleJob, data: ModelSource, found: Drawn, folder: Path) -> Told:
+    def told(self, job: SampleJob, data: ModelSource, found: DrawnModel, folder: Path) -> Told:
         title = f"{found.tree.attrs['sampler']} of {data.path.name}"
         return Told(found.tree, title, settings_of(job, found.result.numbers))
 
-    def show(self, job: SampleJob, data: ModelSource, found: Drawn, console: Console) -> None:
+    def show(self, job: SampleJob, data: ModelSource, found: DrawnModel, console: Console) -> None:
         show_result(found.result, console)
 
     def show_places(self, folder: Path, figures: list[Path], console: Console) -> None:
@@ -100,7 +100,7 @@ class SampleFitting(fitting.Fitting[SampleJob, ModelSource, Drawn]):
 KIND = SampleFitting()
 
 
-def run(job: SampleJob, path: Path, folder: Path, console: Console, progress: bool = True) -> Drawn:
+def run(job: SampleJob, path: Path, folder: Path, console: Console, progress: bool = True) -> DrawnModel:
     """Draw from the model of a file in a new folder."""
     job = dataclasses.replace(job, path=str(path.absolute()))
 

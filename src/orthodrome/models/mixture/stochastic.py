@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.assigning import choose_components
+from orthodrome.models.mixture.assigning import batch_rows, choose_components
 from orthodrome.models.mixture.compiled.places import slice_batch
 from orthodrome.models.mixture.components.contract import Names
 from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, stream
@@ -100,11 +100,11 @@ class StochasticMixture(MixtureSampler):
 
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Move sticks and parameters, then the labels of a batch."""
-        given, rng, tally = self.given, np.random.Generator(np.random.Philox(seed)), Tally()
-        rows = self.rows(rng)
+        given, tally = self.given, Tally()
+        rows = self.rows(seed)
         self._label_new(seed, state, rows)
         if self.moves_every and int(state.taken) % self.moves_every == 0:
-            state, tally = self._split_and_merge(seed, rng, state)
+            state, tally = self._split_and_merge(seed, state)
         before = int(state.held)
         self._advance(seed, state, state.order[:before], rows)
         levels, weights = np.empty(rows.shape[0]), np.empty(state.sizes.shape[0])
@@ -123,18 +123,19 @@ class StochasticMixture(MixtureSampler):
         clusters = int(np.count_nonzero(state.sizes))
         return state, MixtureInfo(clusters, *counts, bool(log_rest > lowest or tally.capped), self.parameter_step)
 
-    def rows(self, rng: np.random.Generator) -> Names:
+    def rows(self, seed: int) -> Names:
         """Return the rows of a batch."""
         count = self.given.data.count
         if self.batch_size >= count:
             return np.arange(count)
-        return rng.choice(count, self.batch_size, replace=False, shuffle=False)
+        return batch_rows(seed, count, self.batch_size)
 
     def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
         """Return the statistics of a batch times N / n, by place."""
         places = places_of(state, held, state.labels[rows])
         found = self.given.components.statistics(self.given.data, rows, places, held.shape[0])
-        return found * (self.given.total / rows.shape[0])
+        found *= self.given.total / rows.shape[0]
+        return found
 
     def _advance(self, seed: int, state: MixtureState, held: NDArray[np.int32], rows: Names) -> None:
         """Take a step of sticks and parameters."""
@@ -142,9 +143,9 @@ class StochasticMixture(MixtureSampler):
         prior, shapes = self._shapes(float(state.concentration), statistics[:, 0])
         step = self.stick_step
         state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), state.sticks[:size], shapes, prior, step)
-        lines = (state.parameters[held], state.auxiliary[held], statistics, self.parameter_step)
-        moved = self.update.advance(stream(seed, PARAMETERS), self.given.components, *lines)
-        state.parameters[held], state.auxiliary[held] = moved
+        places = (state.parameters, state.auxiliary, held)
+        own = stream(seed, PARAMETERS)
+        self.update.advance_slots(own, self.given.components, *places, statistics, self.parameter_step)
 
     def _shapes(self, alpha: float, m: Reals) -> tuple[Reals, Reals]:
         """Return (1, alpha) and (1 + m_j, alpha + sum_{l>j} m_l)."""
@@ -162,8 +163,9 @@ class StochasticMixture(MixtureSampler):
         among = (self.given.components, self.given.data, new, levels, log_weights, state.parameters, held)
         relabel(self.given, state, new, choose_components(stream(seed, AUXILIARY), *among, weighted=True))
 
-    def _split_and_merge(self, seed: int, rng: np.random.Generator, state: MixtureState) -> tuple[MixtureState, Tally]:
+    def _split_and_merge(self, seed: int, state: MixtureState) -> tuple[MixtureState, Tally]:
         """Propose splits and merges, and draw sticks and parameters anew if any was accepted."""
+        rng = np.random.Generator(np.random.Philox(seed))
         tally = split_and_merge(rng, self.given, state, self.moves or 0)
         if not tally.splits + tally.merges:
             return state, tally
@@ -186,9 +188,8 @@ class StochasticMixture(MixtureSampler):
     def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int32]) -> None:
         """Draw the parameters of new components from the base measure."""
         if slots.shape[0]:
-            nothing = np.zeros((slots.shape[0], self.given.components.num_statistics))
-            state.parameters[slots] = self.given.components.draw(stream(seed, FRESH), nothing)
-            self._refresh(stream(seed, FRESH), state, slots, nothing)
+            drawn = self.update.opened(stream(seed, FRESH), self.given.components, slots.shape[0])
+            state.parameters[slots], state.auxiliary[slots] = drawn
 
     def _refresh(self, seed: int, state: MixtureState, slots: Any, statistics: Reals) -> None:
         """Draw the auxiliary numbers of parameters that were just drawn."""

@@ -19,7 +19,8 @@ from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
 from orthodrome.kernels.cir import advance
 from orthodrome.models.mixture.compiled.counts import advance_counts
-from orthodrome.models.mixture.components.counts import CategoricalComponents
+from orthodrome.models.mixture.components.contract import Labels
+from orthodrome.models.mixture.components.counts import FORGETTING, CategoricalComponents
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import log_gammas
 
@@ -55,6 +56,13 @@ class SimplexSCIR(ScirSticks):
         totals = log_gammas(np.random.default_rng(seed), components.block_sums(statistics[:, 1:]) + sizes)
         return parameters + components.spread(totals)
 
+    def opened(self, seed: int, components: CategoricalComponents, count: int) -> tuple[Reals, Reals]:
+        """Draw log theta of Gamma(a) numbers; their shares are of the base measure."""
+        parameters, log_theta = np.empty((count, components.width)), np.zeros((count, components.width))
+        slots, nothing = np.arange(count, dtype=np.int32), np.zeros((count, components.num_statistics))
+        self.advance_slots(seed, components, parameters, log_theta, slots, nothing, FORGETTING)
+        return parameters, log_theta
+
     def advance(
         self,
         seed: int,
@@ -65,9 +73,24 @@ class SimplexSCIR(ScirSticks):
         step: float,
     ) -> tuple[Reals, Reals]:
         """Draw the exact transition."""
-        moved, found, bounds = auxiliary.copy(), np.empty(auxiliary.shape), np.array(components.bounds)
-        advance_counts(np.uint64(seed), components.prior, statistics, *transition_scales(step), bounds, moved, found)
+        found, moved = np.empty(auxiliary.shape), auxiliary.copy()
+        slots = np.arange(auxiliary.shape[0], dtype=np.int32)
+        self.advance_slots(seed, components, found, moved, slots, statistics, step)
         return found, moved
+
+    def advance_slots(
+        self,
+        seed: int,
+        components: CategoricalComponents,
+        parameters: Reals,
+        auxiliary: Reals,
+        slots: Labels,
+        statistics: Reals,
+        step: float,
+    ) -> None:
+        """Draw the exact transition, in place."""
+        facts = (*transition_scales(step), np.array(components.bounds), slots)
+        advance_counts(np.uint64(seed), components.prior, statistics, *facts, auxiliary, parameters)
 
 
 @pytree
