@@ -30,3 +30,4 @@ def test_the_page_follows_the_run_and_asks_it_to_stop(browser: Browser, tmp_path
         browser.wait("document.querySelector('.verdict').textContent.includes('stopped in order')")
         asked = {url.rsplit("/", 1)[1] for url in browser.requests() if url.startswith("http")}
         assert asked == {"", "look", "stop"}
+        browser.call("/url", {"url": "about:blank"})  # before its server ends

@@ -30,7 +30,7 @@ MODELS = {
     "SAM": fitted_topics,
 }
 """The pictures of fitted models, by the name of the estimator."""
-UNLABELLED = {"DirichletProcessMixture": ("num_clusters", "concentration")}
+UNLABELLED: dict[str, tuple[str, ...]] = {"DirichletProcessMixture": ("num_clusters", "concentration")}
 """The variables of models whose others are those of components, which each draw numbers in its own way."""
 MOST = 4
 """The largest number of copies (of spheres, of simplices) that have pictures, of one variable."""
