@@ -115,6 +115,8 @@ def test_a_wrong_import_is_seen() -> None:
 # --- names ------------------------------------------------------------------------------------------------------------
 
 OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
+OF_THE_SYSTEM = {"_exit"}
+"""What Python's own library names so without its being private (`os._exit`)."""
 
 
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
@@ -152,7 +154,7 @@ def private_names(text: str) -> set[str]:
     own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
     own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     imported = {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
-    used = {n.attr for n in nodes if isinstance(n, ast.Attribute)} - own - OF_NAMED_TUPLES
+    used = {n.attr for n in nodes if isinstance(n, ast.Attribute)} - own - OF_NAMED_TUPLES - OF_THE_SYSTEM
     return {name for name in imported | used if name.startswith("_") and not name.endswith("__")}
 
 

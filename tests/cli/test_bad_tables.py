@@ -18,6 +18,7 @@ import pytest
 
 import orthodrome.cli.main as cli
 from orthodrome.cli import terminal
+from orthodrome.jobs import fitting
 from orthodrome.jobs.sample import kind as sample_kind
 from orthodrome.jobs.sampled import kind as sampled_kind
 from orthodrome.jobs.sampled.result import NamedTable, SampledResult, save_result
@@ -52,7 +53,7 @@ def small_result(content: Any) -> SampledResult:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No draws and no figures; a line that waits for ever raises."""
+    """No draws, no figures and no page; a line that waits for ever raises."""
 
     def hung(*_: Any) -> None:
         raise Hung
@@ -69,6 +70,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     drawn = lambda self, job, data, folder, progress: sample_kind.DrawnModel(None, small_result([data.text[:50]]))
     monkeypatch.setattr(sample_kind.SampleFitting, "learn", drawn)
     monkeypatch.setattr(sample_kind.SampleFitting, "write", write)
+    for kind in (sampled_kind.SampledFitting, sample_kind.SampleFitting):
+        monkeypatch.setattr(kind, "told", lambda *_: None)
+    monkeypatch.setattr(fitting, "write_told", lambda told, path: path)
     monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     before = signal.signal(signal.SIGALRM, hung)
     yield

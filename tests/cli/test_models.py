@@ -53,6 +53,7 @@ def test_the_stronger_team_is_found_and_a_stopped_fit_ends_the_same(
     contests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["compare-teams", "fit", "--input", str(contests), "--winners", "who won", "--losers", "who lost", *RUN]
+    line += ["--method", "random-walk"]
     assert cli.main([*line, "--output", str(tmp_path / "whole")]) == 0
     strengths = table(tmp_path / "whole" / "strengths.csv")
     assert [row["player"] for row in strengths] == ["'=a", "b", "c"]

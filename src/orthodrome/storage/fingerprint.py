@@ -30,7 +30,8 @@ def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings:
             jax.tree_util.keystr(path): digest(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(sampler)
         },
         "start": [
-            digest(*(leaf[chain] for leaf in jax.tree.leaves(positions))) for chain in range(settings["num_chains"])
+            digest(*(leaf[chain] for leaf in jax.tree.leaves(positions)))
+            for chain in range(len(jax.tree.leaves(positions)[0]))
         ],
         "settings": settings,
         "machine": _machine(),

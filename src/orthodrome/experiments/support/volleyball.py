@@ -75,7 +75,17 @@ def efficiency_claim(e: Any, printed: float, known: tuple[float, float] | None) 
     text = f"alpha = {e.alpha:g}, {e.sampler}: ESS per 100 draws within 15 % of the table{other}"
     off = min(beyond(e.ess_percent, printed, printed), beyond(e.ess_percent, low, high))
     claim = Claim(f"ess-{e.alpha:g}-{_slug(e.sampler)}", text, printed, e.ess_percent, off <= 0)
-    return within_error(claim, off, e.ess_error)
+    return unconverged(within_error(claim, off, e.ess_error), [e])
+
+
+def unconverged(claim: Claim, entries: Sequence[Any]) -> Claim:
+    """Return a claim on effective sample sizes, undecided if it fails and chains are too short to have one."""
+    worst = max(entries, key=lambda e: e.rhat)
+    if worst.rhat < CONVERGED:
+        return claim
+    return undecided(
+        claim, f"R-hat of {worst.sampler} at alpha = {worst.alpha:g} is {worst.rhat:.2f}: it has no ESS yet"
+    )
 
 
 def beyond(value: float, low: float, high: float) -> float:
@@ -88,14 +98,17 @@ def seconds_claims(by: Mapping[Any, Any], alpha: float, column: int) -> list[Cla
     last = "Spherical HMC"
     printed = {name: row[column] for name, row in PER_SECOND.items()}
     found = {name: by[name, alpha].ess_per_second for name in PER_SECOND}
+    shortest = min(by[name, alpha].seconds for name in PER_SECOND)
     claims = []
     for name in (name for name in PER_SECOND if name != last):
         said, seen = printed[name] / printed[last], found[name] / found[last]
         text = f"alpha = {alpha:g}, {name}: ESS per second over that of {last}, within 15 % of the table"
-        claims.append(Claim(f"seconds-{alpha:g}-{_slug(name)}", text, said, seen, abs(seen / said - 1) <= CLOSE))
+        claim = Claim(f"seconds-{alpha:g}-{_slug(name)}", text, said, seen, abs(seen / said - 1) <= CLOSE)
+        claims.append(too_short(claim, shortest))
     order, seen_order = (sorted(values, key=lambda name: -values[name]) for values in (printed, found))
     text = f"alpha = {alpha:g}: the order of the four samplers by ESS per second"
-    return [*claims, Claim(f"seconds-{alpha:g}-order", text, order, seen_order, order == seen_order)]
+    claim = Claim(f"seconds-{alpha:g}-order", text, order, seen_order, order == seen_order)
+    return [*claims, too_short(claim, shortest)]
 
 
 def verdict_claims(by: Mapping[Any, Any]) -> list[Claim]:
@@ -145,7 +158,29 @@ def verdict_claims(by: Mapping[Any, Any]) -> list[Claim]:
         ),
         ("spherical-walk", "the spherical random walk is poor throughout", walk, max(walk.values()) < POOR),
     ]
-    return [Claim(f"text-{name}", text, "section 5.2", found, bool(holds)) for name, text, found, holds in said]
+    claims = [Claim(f"text-{name}", text, "section 5.2", found, bool(holds)) for name, text, found, holds in said]
+    return [judged(claim, by) for claim in claims]
+
+
+COMPARED: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
+    "text-small-alpha": (("Simplex HMC", "Spherical HMC"), (0.1,)),
+    "text-sphere-at-half": (("Spherical HMC",), (0.1, 0.5)),
+    "text-simplex-at-half": (("Simplex HMC",), (0.5,)),
+    "text-simplex-from-one": (("Simplex HMC",), (0.5, 1.0, 5.0)),
+    "text-edge": (("Simplex HMC", "Spherical HMC"), (1.0, 5.0)),
+    "text-spherical-walk": (("Spherical RW",), (0.1, 0.5, 1.0, 5.0)),
+}
+"""The samplers and the alphas whose effective sample sizes a sentence compares."""
+
+
+def judged(claim: Claim, by: Mapping[Any, Any]) -> Claim:
+    """Return a sentence's claim, undecided if it fails on entries that are too short to time or to have an ESS."""
+    if claim.id == "text-reflections":
+        return too_short(claim, min(by["Simplex HMC", alpha].seconds for alpha in (0.1, 5.0)))
+    if claim.id not in COMPARED:
+        return claim
+    names, alphas = COMPARED[claim.id]
+    return unconverged(claim, [by[name, alpha] for name in names for alpha in alphas])
 
 
 def mean_claim(e: Any, published: Sequence[float]) -> Claim:
@@ -163,7 +198,8 @@ def order_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequenc
     found = {name: by[name, alpha].ess_percent for name in table}
     best = max(found, key=lambda name: found[name])
     text = f"alpha = {alpha:g}: spherical HMC has the largest ESS per draw of the four"
-    return Claim(f"order-{alpha:g}", text, "Spherical HMC", found, best == "Spherical HMC")
+    claim = Claim(f"order-{alpha:g}", text, "Spherical HMC", found, best == "Spherical HMC")
+    return unconverged(claim, [by[name, alpha] for name in table])
 
 
 def faster_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequence[float]], ours: str) -> Claim:
@@ -183,11 +219,7 @@ def walls_claim(paper: Any, ours: Any, printed: float) -> Claim:
     }
     text = "alpha = 0.1: ours has at least 100 times the ESS per gradient of the paper's spherical HMC"
     claim = Claim("walls-0.1", text, printed, measured, bool(min(measured.values()) >= 100))
-    if paper.rhat < CONVERGED:
-        return claim
-    return undecided(
-        claim, f"R-hat of the paper's sampler is {paper.rhat:.2f}: its chains are too short to have an ESS"
-    )
+    return unconverged(claim, [paper])
 
 
 def _slug(name: str) -> str:

@@ -63,7 +63,8 @@ class NetworkFitting(SampledFitting[NetworkJob, EdgeList]):
 
     def numbers(self, job: NetworkJob, data: EdgeList, model: NetworkEigenmodel) -> dict[str, float]:
         found: dict[str, float] = {"nodes": len(data.nodes), "edges": len(data.edges), "tempered": model.tempered_}
-        joined = [pair in set(data.edges) for pair in data.held_out]
+        known = set(data.edges)
+        joined = [pair in known for pair in data.held_out]
         if 0 < sum(joined) < len(joined):
             pairs = [(data.nodes[i], data.nodes[j]) for i, j in data.held_out]
             found["area under the ROC curve (held-out pairs)"] = model.score(pairs, joined)

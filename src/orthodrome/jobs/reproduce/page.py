@@ -23,7 +23,8 @@ figure { margin: 1rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .5rem; border-bottom: 1px solid var(--line);
-  overflow-wrap: anywhere; } thead th { background: var(--soft); } td.word { white-space: nowrap; }
+  overflow-wrap: anywhere; } thead th { background: var(--soft); } tbody th { font-weight: 400; }
+td.word { white-space: nowrap; }
 .yes { color: var(--yes); } .no { color: var(--no); font-weight: 600; } .open { color: var(--open); font-weight: 600; }
 @media print { .wide { overflow: visible; } }
 """

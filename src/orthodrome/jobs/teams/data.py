@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orthodrome.errors import BadInput
-from orthodrome.jobs.cells import Cells, numbers, read_cells
+from orthodrome.jobs.cells import Cells, numbers, place, read_cells
 from orthodrome.jobs.teams.job import TeamsJob
 from orthodrome.models.comparison.tables import read_comparisons
 
@@ -50,9 +50,8 @@ def read_contests(job: TeamsJob, path: Path) -> Contests:
 
 def column(cells: Cells, name: str, path: Path) -> list[str]:
     """Return a column by name."""
-    from orthodrome.jobs.cells import place
-
-    return [row[place(list(cells.columns), name, path)] for row in cells.texts]
+    at = place(list(cells.columns), name, path)
+    return [row[at] for row in cells.texts]
 
 
 def split(text: str, separator: str) -> list[str]:

@@ -24,12 +24,18 @@ class CompiledEngine(NamedTuple):
     def place(self, state: Any) -> Any:
         return parallel.place_chains(state, self.mesh)
 
+    def join(self, state: Any) -> Any:
+        return parallel.join_chains(state, self.mesh)
+
+    def own(self, state: Any) -> Any:
+        return parallel.own_part(state)
+
     def place_sampler(self, sampler: Any) -> Any:
         return parallel.place_copies(sampler, self.mesh)
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
         state, rows = self._call(advance, sampler, state, first_step, count, thin)
-        return state, jax.tree.map(lambda row: np.asarray(row)[:, :count], rows)
+        return state, jax.tree.map(lambda row: row[:, :count], parallel.own_part(rows))
 
     def program(self, sampler: Any, state: Any) -> str:
         return str(self._call(advance.lower, sampler, state, 0, 1, 1).as_text())

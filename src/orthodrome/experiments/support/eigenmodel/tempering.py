@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from orthodrome.core.types import Reals
-from orthodrome.experiments.support.contract import Claim
+from orthodrome.experiments.support.claims.claim import Claim, still_moving
 from orthodrome.samplers.holders.tempering import Tempering
 
 EXCHANGES, LOCAL, CLOSE = 10, -36.0, 0.15
@@ -57,27 +57,39 @@ def caption_claims(kinds: dict[str, Any], gibbs: Reals, least: float) -> list[Cl
     shares = np.sort((lower - best) / np.log(10))[::-1].round(1).tolist()
     fixed = "unlike the algorithm of Hoff"
     return [
-        Claim(
-            "paper-tempering",
-            "the paper's own tempering (20 replicas, 10 random exchanges, T = 20, its steps) finds the best mode",
-            "rapidly finds the higher mode",
-            found,
-            found["reached"] == found["of"],
+        still_moving(
+            Claim(
+                "paper-tempering",
+                "the paper's own tempering (20 replicas, 10 random exchanges, T = 20, its steps) finds the best mode",
+                "rapidly finds the higher mode",
+                found,
+                found["reached"] == found["of"],
+            ),
+            printed.lp,
         ),
-        Claim(
-            "permutations-paper",
-            "with it every chain goes through several orders of the eigenvalues",
-            switching,
-            counts,
-            min(counts["paper's tempering"]) > 1,
+        still_moving(
+            Claim(
+                "permutations-paper",
+                "with it every chain goes through several orders of the eigenvalues",
+                switching,
+                counts,
+                min(counts["paper's tempering"]) > 1,
+            ),
+            printed.lp,
         ),
-        Claim("permutations-ours", "so does our tempering", switching, counts, min(counts["tempered"]) > 1),
+        still_moving(
+            Claim("permutations-ours", "so does our tempering", switching, counts, min(counts["tempered"]) > 1),
+            kinds["tempered"].lp,
+        ),
         Claim("permutations-gibbs", "Hoff's sampler keeps one order", fixed, counts, max(counts["Hoff's Gibbs"]) == 1),
-        Claim(
-            "local-mode",
-            "a single chain ends at a local mode with about 1e-36 of the density (log10 within 15 %)",
-            LOCAL,
-            shares,
-            any(abs(share / LOCAL - 1) <= CLOSE for share in shares),
+        still_moving(
+            Claim(
+                "local-mode",
+                "a single chain ends at a local mode with about 1e-36 of the density (log10 within 15 %)",
+                LOCAL,
+                shares,
+                any(abs(share / LOCAL - 1) <= CLOSE for share in shares),
+            ),
+            kinds["single"].lp,
         ),
     ]
