@@ -19,14 +19,16 @@ DIGITS = 5
 KINDS = {8: "u1", 16: "<u2"}
 
 
-def packed(values: Any, bits: int = 16) -> dict[str, Any]:
+def packed(values: Any, bits: int = 16, between: tuple[float, float] | None = None) -> dict[str, Any]:
     """Return an array of numbers as base64 of whole numbers of 8 or 16 bits between its extremes.
 
     values: any shape; what is not finite is missing
+    between: the range that the codes cover, and that no value exceeds; default: the extremes
     """
     array = np.asarray(values, float)
     known = np.isfinite(array)
-    low, high = (float(array[known].min()), float(array[known].max())) if known.any() else (0.0, 0.0)
+    extremes = (float(array[known].min()), float(array[known].max())) if known.any() else (0.0, 0.0)
+    low, high = between or extremes
     top = 2**bits - 2
     step = (high - low) / top
     # halves before the difference: the range of two extreme numbers may overflow

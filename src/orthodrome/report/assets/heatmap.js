@@ -15,7 +15,8 @@ function heatImage(one, data, readout) {
   let cell = 1, edge = 0, cursor = [0, 0];
   responsive(place, (width) => {
     const whole = Math.min(width, 520);
-    edge = size <= FEW ? Math.min(110, whole / 4) : 0;
+    const longest = Math.max(...data.names.map((name) => name.length));
+    edge = size <= FEW ? Math.min(110, whole / 4, 7 * longest + 16) : 0;
     cell = (whole - edge) / across;
     paintMatrix(canvas, one.rows, cell, edge, data);
   });

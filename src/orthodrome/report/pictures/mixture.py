@@ -85,7 +85,7 @@ def co_clustering(found: ClusterTables) -> Section:
     """Return the probabilities that two rows are together, as an image, and by clusters as a table."""
     labels = found.labels[found.sample]
     data = {
-        "matrices": [{"name": "Rows together", "values": packed(np.clip(found.pairs, 0, 1))}],
+        "matrices": [{"name": "Rows together", "values": packed(np.clip(found.pairs, 0, 1), 8, (0.0, 1.0))}],
         "names": [f"{short(found.names[n])} (cluster {found.labels[n]})" for n in found.sample],
         "ends": np.flatnonzero(np.diff(labels)) + 1,
         "what": "the probability that two rows are in one cluster",

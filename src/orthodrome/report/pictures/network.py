@@ -18,24 +18,50 @@ from orthodrome.report.section import Section, TableTwin
 
 MOST = 600
 """The largest network whose matrices are in a page."""
+MOST_PAIRED = 200
+"""The same of a network that is given by its pairs."""
+UNIT = (0.0, 1.0)
+"""The range of probabilities."""
 SURPRISES = 200
 """Pairs in the table: those on which network and model differ most."""
 TEXT = "Nodes are placed by the first two columns of the fitted frame. Choose a node to see its probable neighbours."
+MATRIX_TEXT = (
+    "Rows and columns are nodes in the order of the first column of the frame. Grey cells are no pairs, or were not "
+    "observed."
+)
 
 
 def network(model: Any) -> list[Section]:
-    """Return the sections of a fitted network model (nodes_, edges_, edge_probability_, frame_, eigenvalues_)."""
-    nodes = [short(str(name)) for name in model.nodes_]
-    edges, fitted = np.asarray(model.edges_, float), np.asarray(model.edge_probability_, float)
-    if len(nodes) > MOST:
-        degree = np.nansum(edges, axis=1)
-        kept = np.sort(np.argsort(-degree, kind="stable")[:MOST])
-        nodes, edges, fitted = [nodes[k] for k in kept], edges[np.ix_(kept, kept)], fitted[np.ix_(kept, kept)]
-        places = positions(model)[kept]
-    else:
-        places = positions(model)
-    found = [graph(nodes, edges, fitted, places), matrices(nodes, edges, fitted, np.asarray(model.frame_)[:, 0])]
+    """Return the sections of a fitted network model; of a large network, those of the nodes with most edges."""
+    edges = np.asarray(model.edges_, float)
+    listed = edges.shape != (len(model.nodes_),) * 2  # pairs, where a matrix would be too large
+    kept, known, fitted = from_pairs(model) if listed else from_matrices(model)
+    nodes = [short(str(model.nodes_[k])) for k in kept]
+    found = [graph(nodes, known, fitted, positions(model)[kept])]
+    found.append(matrices(nodes, known, fitted, np.asarray(model.frame_)[kept, 0]))
     return [*found, frame(model.draws_["posterior"].dataset["frame"])]
+
+
+def from_matrices(model: Any) -> tuple[np.ndarray, Reals, Reals]:
+    """Return the nodes that are shown, their edges (NaN: not known) and the fitted probabilities."""
+    edges, fitted = np.asarray(model.edges_, float), np.asarray(model.edge_probability_, float)
+    kept = np.sort(np.argsort(-np.nansum(edges, axis=1), kind="stable")[:MOST])
+    return kept, edges[np.ix_(kept, kept)], fitted[np.ix_(kept, kept)]
+
+
+def from_pairs(model: Any) -> tuple[np.ndarray, Reals, Reals]:
+    """Return the same of a model that was fitted to pairs; probabilities are computed for the shown pairs alone."""
+    pairs = np.asarray(model.edges_, int)
+    kept = np.sort(np.argsort(-np.bincount(pairs.ravel(), minlength=len(model.nodes_)), kind="stable")[:MOST_PAIRED])
+    place = np.full(len(model.nodes_), -1)
+    place[kept] = np.arange(len(kept))
+    inside = place[pairs][np.all(place[pairs] >= 0, axis=1)]
+    edges, fitted = np.zeros((2, len(kept), len(kept)))
+    edges[inside[:, 0], inside[:, 1]] = edges[inside[:, 1], inside[:, 0]] = 1.0
+    i, j = np.triu_indices(len(kept), 1)
+    names = [model.nodes_[k] for k in kept]
+    fitted[i, j] = fitted[j, i] = model.predict_proba([(names[a], names[b]) for a, b in zip(i, j, strict=True)])
+    return kept, edges, fitted
 
 
 def positions(model: Any) -> Reals:
@@ -51,8 +77,8 @@ def graph(nodes: list[str], edges: Reals, fitted: Reals, places: Reals) -> Secti
         "nodes": nodes,
         "places": packed(places),
         "links": packed_codes(links),
-        "probability": packed(fitted, 8),
-        "observed": packed(np.where(np.isfinite(edges), edges, np.nan), 8),
+        "probability": packed(fitted, 8, UNIT),
+        "observed": packed(edges, 8, UNIT),
         "first": int(np.argmax(np.nansum(edges, axis=1))),
     }
     return Section("network", "The network", TEXT, data, surprises(nodes, edges, fitted))
@@ -73,23 +99,15 @@ def surprises(nodes: list[str], edges: Reals, fitted: Reals) -> TableTwin:
 
 def matrices(nodes: list[str], edges: Reals, fitted: Reals, first: Reals) -> Section:
     """Return the matrices of edges and of fitted probabilities, nodes sorted by the first column of the frame."""
-    order = np.argsort(first[: len(nodes)] if len(first) == len(nodes) else fitted.mean(axis=0))
+    edges, fitted = (np.where(np.eye(len(nodes)) == 1, np.nan, values) for values in (edges, fitted))
+    order = np.argsort(first)
     square = np.ix_(order, order)
     both = [
-        {"name": "Edges", "values": packed(with_ends(np.where(np.isfinite(edges), edges, np.nan)[square]), 8)},
-        {"name": "Fitted probabilities", "values": packed(with_ends(fitted[square]), 8)},
+        {"name": "Edges", "values": packed(edges[square], 8, UNIT)},
+        {"name": "Fitted probabilities", "values": packed(fitted[square], 8, UNIT)},
     ]
     data = {"matrices": both, "names": [nodes[k] for k in order], "what": "the probability of an edge"}
-    degree, expected = np.nansum(edges, axis=1), fitted.sum(axis=1) - np.diagonal(fitted)
+    degree, expected = np.nansum(edges, axis=1), np.nansum(fitted, axis=1)
     rows = [[nodes[k], int(degree[k]), expected[k]] for k in order]
     table = TableTwin("Nodes in the order of the matrices", ("node", "edges", "edges expected by the model"), rows)
-    text = "Rows and columns are nodes in the order of the first column of the frame. Grey cells were not observed."
-    return Section("heatmap", "Edges and fitted probabilities", text, data, table)
-
-
-def with_ends(values: Reals) -> Reals:
-    """Return probabilities whose extremes are 0 and 1, so that eight bits are of this range: on the diagonal."""
-    found = values.copy()
-    np.fill_diagonal(found, 0.0)
-    found[0, 0] = 1.0 if len(found) > 1 and np.nanmax(found) < 1 else found[0, 0]
-    return found
+    return Section("heatmap", "Edges and fitted probabilities", MATRIX_TEXT, data, table)

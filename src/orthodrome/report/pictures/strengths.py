@@ -48,7 +48,7 @@ def duels(draws: np.ndarray, names: list[str]) -> Section:
     rows = [[names[i], names[j], chance[i, j]] for i in range(len(names)) for j in range(len(names)) if i != j]
     table = TableTwin("Probability that one beats another", ("player", "against", "probability"), rows)
     data = {
-        "matrices": [{"name": "Row beats column", "values": packed(np.clip(chance, 0, 1))}],
+        "matrices": [{"name": "Row beats column", "values": packed(np.clip(chance, 0, 1), between=(0.0, 1.0))}],
         "names": names,
         "what": "the probability that the player of the row wins",
     }
