@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c c
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint types test test-all bench docs picture dist try-dist clean
+.PHONY: help install demo lint types test test-all browser bench docs picture dist try-dist clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -56,6 +56,15 @@ test: lint types ## lint, types and tests: about 12 minutes on 2 cores
 test-all: lint types ## also the full matrix, the long kills and the million-step runs
 	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup
 
+$(VENV)/.browser: $(STAMP)
+	@echo "installing axe-core, which looks for what keeps people out of a page"
+	@$(PIP_INSTALL) --no-deps 'axe-playwright-python>=0.1.8'
+	@touch $@
+
+browser: $(VENV)/.browser ## the report page in a headless Chromium (apt install chromium chromium-driver)
+	@mkdir -p screenshots && ORTHODROME_SHOTS=screenshots $(BIN)/pytest -q -s tests/browser
+	@echo "screenshots to be looked at in screenshots/"
+
 bench: $(VENV)/.bench ## ours against the peers, side by side
 	@$(BIN)/python -m benchmarks
 
@@ -65,6 +74,7 @@ $(VENV)/.dist: $(STAMP)
 
 docs: $(VENV)/.docs ## build the documentation into site/; runs its examples (many minutes the first time)
 	@$(BIN)/python docs/make_reference.py
+	@$(BIN)/python docs/make_options.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict && echo "documentation in site/index.html; with search: $(BIN)/python -m http.server -d site -b 127.0.0.1"
 
 picture: $(STAMP) ## make the README's picture again
@@ -78,5 +88,5 @@ try-dist: dist ## install the wheel into an empty environment without constraint
 	@ORTHODROME_DIST=dist $(BIN)/pytest -q tests/dist
 
 clean: ## remove what the other targets made, except .venv
-	@rm -rf demo site .cache .pytest_cache .mypy_cache .ruff_cache build dist results
+	@rm -rf demo site screenshots .cache .pytest_cache .mypy_cache .ruff_cache build dist results
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -2,6 +2,8 @@
 
     python -m benchmarks.mixture [--quick] [--data DIR] [PART ...]
 
+Seconds are those of the wall and, for machines that do other things as well, those of the processor (all threads).
+
 Parts, each a table:
     batches    seconds of 1,000 SCIR transitions of 1,000 users of MSWeb (DIR/msweb), beside a plain NumPy sampler of
                the same algorithm in the same run
@@ -17,8 +19,10 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -29,35 +33,58 @@ from orthodrome import DirichletProcessMixture
 from orthodrome.kernels.computing import computing
 from orthodrome.models.mixture.components.sphere import draw_directions
 from orthodrome.models.mixture.methods import sampler_of
-from orthodrome.random.keys import new_key
-from orthodrome.run.loop import init_key, transition_key
+from orthodrome.random.keys import drawn_seeds, new_key
+from orthodrome.run.loop import init_key, transition_seeds
 
 BASE = new_key(np.uint32(0))
 CHAIN = np.uint32(0)
 
 
-def chain(model: DirichletProcessMixture, x: Any, count: int, warm: int = 3) -> tuple[Any, float, Any]:
-    """Return the last state, the seconds of `count` transitions after the compiling ones, and the sampler."""
+class Seconds(NamedTuple):
+    """What a piece of work took: on the wall, and of the processor."""
+
+    wall: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.wall:.2f} s ({self.cpu:.2f} s of the processor)"
+
+
+@contextmanager
+def measured() -> Iterator[list[Seconds]]:
+    """Append the seconds of the block to a list."""
+    found: list[Seconds] = []
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield found
+    found.append(Seconds(time.perf_counter() - wall, time.process_time() - cpu))
+
+
+def chain(model: DirichletProcessMixture, x: Any, count: int, warm: int = 3) -> tuple[Any, Seconds, Any]:
+    """Return the last state, the seconds of `count` transitions after the compiling ones, and the sampler.
+
+    Seeds are drawn for many transitions at once, as a run does.
+    """
     rows = model.prepare(x)
     sampler = sampler_of(model, model.settings_, model.components_law_, rows)
+    seeds = drawn_seeds(transition_seeds(BASE, CHAIN, np.arange(warm + count, dtype=np.uint32)))
     with computing(model.n_jobs):
         state = sampler.init(None, init_key(BASE, CHAIN))
-        for t in range(warm):
-            state, _ = sampler.step(transition_key(BASE, CHAIN, np.uint32(t)), state)
-        began = time.perf_counter()
-        for t in range(warm, warm + count):
-            state, _ = sampler.step(transition_key(BASE, CHAIN, np.uint32(t)), state)
-        return state, time.perf_counter() - began, sampler
+        for seed in seeds[:warm]:
+            state, _ = sampler.step(seed, state)
+        with measured() as seconds:
+            for seed in seeds[warm:]:
+                state, _ = sampler.step(seed, state)
+        return state, seconds[0], sampler
 
 
-def numpy_chain(x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float = 0.5, clusters: int = 20) -> float:
+def numpy_chain(x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float = 0.5, clusters: int = 20) -> Seconds:
     """Return the seconds of the same algorithm (erratum 1.3, corrected) in vectorised NumPy."""
     rng, x = np.random.default_rng(0), scipy.sparse.csr_matrix(x, dtype=float)
     n, d = x.shape
     z, alpha = rng.integers(clusters, size=n), 1.0
     g, theta = np.ones((clusters, 2)), rng.gamma(1.0, size=(clusters, d)) * 100
     cir = lambda v, s: 0.5 * -np.expm1(-h) * rng.noncentral_chisquare(2 * s, 2 * v * np.exp(-h) / -np.expm1(-h))
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     for _ in range(count):
         rows = rng.choice(n, batch, replace=False)
         k = g.shape[0]
@@ -80,7 +107,7 @@ def numpy_chain(x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float
         p = np.exp(logs - logs.max(axis=1, keepdims=True))
         z[rows] = (p.cumsum(axis=1) < (rng.random(batch) * p.sum(axis=1))[:, None]).sum(axis=1)
         g, theta = g[: z.max() + 1], theta[: z.max() + 1]
-    return time.perf_counter() - began
+    return Seconds(time.perf_counter() - began, time.process_time() - cpu)
 
 
 def scir(**more: Any) -> DirichletProcessMixture:
@@ -91,9 +118,9 @@ def scir(**more: Any) -> DirichletProcessMixture:
 def batches(options: Any) -> None:
     x, count = msweb(options)[0], 100 if options.quick else 1_000
     for name, more in (("as published", {"split_merge": 0, "label_swaps": 0}), ("with all moves", {})):
-        seconds = min(chain(scir(**more), x, count, 20)[1] for _ in range(2))
-        print(f"{count} SCIR transitions, {name:15s} {seconds:.2f} s")
-    print(f"{count} in vectorised NumPy             {numpy_chain(x, count):.2f} s")
+        seconds = Seconds(*np.min([chain(scir(**more), x, count, 20)[1] for _ in range(2)], axis=0))
+        print(f"{count} SCIR transitions, {name:15s} {seconds}", flush=True)
+    print(f"{count} in vectorised NumPy             {numpy_chain(x, count)}")
 
 
 def rows(options: Any) -> None:
@@ -102,7 +129,10 @@ def rows(options: Any) -> None:
         x = scipy.sparse.csr_matrix((np.ones(3 * count), rng.integers(0, 294, 3 * count), np.arange(count + 1) * 3))
         x = scipy.sparse.csr_matrix((x.data, x.indices, x.indptr), (count, 294))
         seconds = chain(scir(split_merge=0), x, 200, 20)[1]
-        print(f"{count:8d} users: {seconds / 200 * 1e3:.3f} ms for each transition")
+        print(
+            f"{count:8d} users: {seconds.wall * 5:.3f} ms for each transition, {seconds.cpu * 5:.3f} of the processor",
+            flush=True,
+        )
 
 
 def planted(kind: str, count: int, seed: int = 0) -> tuple[Any, np.ndarray]:
@@ -130,7 +160,7 @@ def sweeps(options: Any) -> None:
             score = adjusted_rand_score(truth, state.labels)
             sizes = np.sort(state.sizes[state.sizes > 0])[::-1]
             print(
-                f"{kind:12s} from {start:3d}: {number} sweeps in {seconds:.1f} s, ARI {score:.4f}, {sizes[:9]}",
+                f"{kind:12s} from {start:3d}: {number} sweeps in {seconds}, ARI {score:.4f}, {sizes[:9]}",
                 flush=True,
             )
 
@@ -139,27 +169,28 @@ def starts(options: Any) -> None:
     train, test = msweb(options)
     for method, more in (("gibbs", {"num_warmup": 60}), ("scir", {"num_warmup": 3_000, "split_merge": 5})):
         for start in (1, 200):
-            began = time.perf_counter()
             model = DirichletProcessMixture(
                 "multinomial", method=method, n_clusters_init=start, num_draws=20, thin=1, random_state=0, **more
             )
-            score = model.fit(train).score(test)
-            print(f"{method:6s} from {start:3d}: {score:.4f} nats, {model.n_clusters_} clusters, "
-                  f"{time.perf_counter() - began:.1f} s")  # fmt: skip
+            with measured() as seconds:
+                model.fit(train)
+            print(
+                f"{method:6s} from {start:3d}: {model.score(test):.4f} nats, {model.n_clusters_} clusters,",
+                seconds[0],
+                flush=True,
+            )
 
 
 def peers(options: Any) -> None:
     count = 5_000 if options.quick else 50_000
-    (x, _), (other, _) = planted("gaussian", count), planted("gaussian", 10_000, 0)
-    other = other + 0.0
+    x, _ = planted("gaussian", count)
     for name, model in {
         "DirichletProcessMixture": DirichletProcessMixture(random_state=0, num_warmup=50, num_draws=20),
         "BayesianGaussianMixture": BayesianGaussianMixture(n_components=20, random_state=0, max_iter=500),
     }.items():
-        began = time.perf_counter()
-        model.fit(x[: count // 2])
-        seconds = time.perf_counter() - began
-        print(f"{name}: held-out {model.score_samples(x[count // 2 :]).mean():.4f} nats, {seconds:.1f} s")
+        with measured() as seconds:
+            model.fit(x[: count // 2])
+        print(f"{name}: held-out {model.score_samples(x[count // 2 :]).mean():.4f} nats, {seconds[0]}", flush=True)
 
 
 def sphere(options: Any) -> None:
@@ -169,11 +200,11 @@ def sphere(options: Any) -> None:
     truth = rng.integers(8, size=4_000)
     x = draw_directions(rng, means[truth], np.full(truth.size, 60.0))
     for start in (1, 50):
-        began = time.perf_counter()
-        model = DirichletProcessMixture("vmf", n_clusters_init=start, random_state=0, num_warmup=60).fit(x)
+        with measured() as seconds:
+            model = DirichletProcessMixture("vmf", n_clusters_init=start, random_state=0, num_warmup=60).fit(x)
         found = np.bincount(np.asarray(model.draws_["posterior"]["num_clusters"]).ravel()).argmax()
         score = adjusted_rand_score(truth, model.labels_)
-        print(f"from {start:2d}: {found} clusters (8 planted), ARI {score:.4f}, {time.perf_counter() - began:.1f} s")
+        print(f"from {start:2d}: {found} clusters (8 planted), ARI {score:.4f}, {seconds[0]}", flush=True)
 
 
 def msweb(options: Any) -> tuple[Any, Any]:

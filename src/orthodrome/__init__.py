@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from orthodrome.manifolds import Sphere as Sphere
     from orthodrome.manifolds import Stiefel as Stiefel
     from orthodrome.models.comparison import PairedComparison as PairedComparison
+    from orthodrome.models.completion import MatrixCompletion as MatrixCompletion
     from orthodrome.models.directional import Directional as Directional
     from orthodrome.models.lda import LDA as LDA
     from orthodrome.models.mixture import DirichletProcessMixture as DirichletProcessMixture
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from orthodrome.recipe import recipe_of as recipe_of
     from orthodrome.run import Stop as Stop
     from orthodrome.run.parallel import use_cores as use_cores
+    from orthodrome.run.parallel import use_hosts as use_hosts
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
     from orthodrome.samplers import SCIR as SCIR
@@ -108,6 +110,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "models.lda": "LDA",
         "models.mixture": "DirichletProcessMixture",
         "models.comparison": "PairedComparison",
+        "models.completion": "MatrixCompletion",
         "models.network": "NetworkEigenmodel",
         "models.directional": "Directional",
     },
@@ -117,7 +120,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "running": {
         "run.sample": "sample",
         "run": "Stop",
-        "run.parallel": "use_cores",
+        "run.parallel": "use_cores use_hosts",
         "storage.store": "read_draws",
     },
     "diagnostics": {

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import orthodrome.cli.main as cli
+from orthodrome.cli import terminal
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "bad-input.md"
 
@@ -23,11 +24,12 @@ def test_a_bad_line_says_what_the_page_says(
     line: str, answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "use_all_cores", lambda: None)
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     assert cli.main(line.split()) != 0
     assert capsys.readouterr().err == answer
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_page_has_lines_of_every_command() -> None:
-    assert {line.split()[0] for line, _ in shown()} == {"topics", "cluster", "demo", "reproduce"}
+    models = {"topics", "cluster", "compare-teams", "network", "directional"}
+    assert {line.split()[0] for line, _ in shown()} == models | {"sample", "check", "demo", "reproduce"}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import orthodrome.cli.main as cli
+from orthodrome.cli import terminal
 from orthodrome.errors import BadInput
 from orthodrome.experiments.support import contract
 
@@ -55,7 +56,7 @@ def broken(*_: object, **__: object) -> None:
 
 def test_a_fault_is_one_line_unless_debug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(contract, "reproduce", broken)
-    monkeypatch.setattr(cli, "use_all_cores", lambda: None)
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     assert cli.main(["reproduce", "gmc-bvmf"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "ZeroDivisionError" in error and "--debug" in error
@@ -68,7 +69,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(contract, "reproduce", stop)
-    monkeypatch.setattr(cli, "use_all_cores", lambda: None)
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     assert cli.main(["reproduce", "gmc-bvmf"]) == 130
 
 
@@ -82,7 +83,7 @@ def test_claims_are_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         contract.Claim("b", "another", 2, 3, False),
     ]
     monkeypatch.setattr(contract.load("gmc-bvmf"), "run", lambda context: claims)
-    monkeypatch.setattr(cli, "use_all_cores", lambda: None)
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     assert cli.main(["reproduce", "gmc-bvmf", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "one thing" in out and "0.1235" in out and "1 of 2 claims hold" in out

@@ -153,6 +153,9 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
     np.save(folder / "counts.npy", np.array([[1, 2], [3, -1], [0, 4]]))
     np.save(folder / "empty.npy", np.array([[1, 2], [0, 0], [0, 4]]))
     np.save(folder / "line.npy", np.arange(5))
+    whole = (folder / "plain.npy").read_bytes()
+    (folder / "lie.npy").write_bytes(whole.replace(b"(12, 3)", b"(9999999999, 3)").replace(b" " * 9, b"", 1))
+    (folder / "cut.npy").write_bytes(whole[:-40])
     scipy.sparse.save_npz(folder / "sparse.npz", scipy.sparse.csr_matrix(np.eye(4)))
     at = lambda name: folder / name
     return {
@@ -168,6 +171,9 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
         "fractions": (at("plain.npy"), ["--family", "multinomial"], "Negative values in data"),
         "not unit": (at("plain.npy"), ["--family", "vmf"], "needs unit vectors"),
         "shape": (at("line.npy"), [], "shape (5,)"),
+        "a header that lies": (at("lie.npy"), [], "cannot read"),
+        "cut": (at("cut.npy"), [], "cannot read"),
+        "nothing to learn from": (at("plain.npy"), ["--held-out", "0.9"], "leaves 1 of 12 rows to learn from"),
         "sparse": (at("sparse.npz"), [], "--family multinomial"),
         "method": (at("plain.npy"), ["--method", "scir"], "--family gaussian has no method 'scir'"),
         "owner": (at("plain.npy"), ["--normalize"], "--normalize belongs to --family vmf"),

@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 import orthodrome.cli.main as cli
+from orthodrome.cli import terminal
 from orthodrome.corpora import from_words
 from orthodrome.experiments.support import contract
+from orthodrome.jobs.cluster import fit as cluster_fit
 from orthodrome.jobs.topics import demo, documents, fit
 from support import bad_lines
 
@@ -46,6 +48,14 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 if kind == "cut":
                     patch.setattr(fit, "write_tables", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
                 assert cli.main([*line, "--output", str(folder / f"{model}-{kind}")]) == (kind == "cut")
+    name, own = next(iter(bad_lines.ROWS.items()))
+    for kind in ("done", "cut"):
+        line = ["cluster", "fit", "--input", str(folder / "in" / name), *own, *bad_lines.CLUSTERS]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cluster_fit, "write_figures", lambda *_: [])
+            if kind == "cut":
+                patch.setattr(cluster_fit, "write_tables", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
+            assert cli.main([*line, "--output", str(folder / f"cluster-{kind}")]) == (kind == "cut")
     return folder
 
 
@@ -57,10 +67,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = bad_lines.documents()
     names = [str(number) for number in range(len(corpus))]
     monkeypatch.setattr(fit, "write_figures", lambda *_: [])
+    monkeypatch.setattr(cluster_fit, "write_figures", lambda *_: [])
     monkeypatch.setattr(demo, "SETTINGS", tiny)
     monkeypatch.setattr(documents, "python_docstrings", lambda: from_words(corpus, names))
     monkeypatch.setattr(contract, "run_in", lambda context, module: {"claims": [vars(claim)], "seconds": 0.0})
-    monkeypatch.setattr(cli, "use_all_cores", lambda: None)
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: None)
     monkeypatch.setattr(cli, "two_instruments", lambda *_: None)
 
 
@@ -121,15 +132,23 @@ def untouched(folder: Path) -> bool:
 
 def can_be_executed(words: list[str]) -> bool:
     """Return whether the words can be given to a process, and name a command that ends in seconds."""
-    return words[:1] == ["topics"] and not any("\0" in word or "\ud800" in word for word in words)
+    return words[:1] in (["topics"], ["cluster"]) and not any("\0" in word or "\ud800" in word for word in words)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+CASES = [*((seed, bad_lines.LINES) for seed in SEEDS), *((seed, bad_lines.CLUSTER_LINES) for seed in (7, 8))]
+
+
+@pytest.mark.parametrize(("seed", "working"), CASES, ids=lambda case: case if isinstance(case, int) else case[0][0])
 def test_bad_lines(
-    seed: int, workshop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    seed: int,
+    working: list[list[str]],
+    workshop: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     refused, executed_one, faults = 0, False, []
-    for line in bad_lines.bad_lines(seed, workshop, tmp_path):
+    for line in bad_lines.bad_lines(seed, workshop, tmp_path, working):
         folder = next(path for path in tmp_path.iterdir() if path.is_dir()) / "deep" / "down"
         monkeypatch.chdir(folder)
         real = not executed_one and can_be_executed(line.words)

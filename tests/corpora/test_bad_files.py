@@ -99,7 +99,7 @@ def bomb(path: Path, claimed: int) -> Path:
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bomb(tmp_path / "x.npz", 1 << 28)
-    monkeypatch.setattr(archives, "memory", lambda: 1 << 28)
+    monkeypatch.setattr(archives, "physical_memory", lambda: 1 << 28)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "unpacks to 0.3 GB, more than half of the memory" in refused(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KiB

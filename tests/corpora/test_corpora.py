@@ -17,6 +17,7 @@ from orthodrome.corpora import (
     Corpus,
     batches,
     from_words,
+    newsgroups_set,
     nonempty,
     python_docstrings,
     read_corpus,
@@ -216,6 +217,33 @@ def test_docstrings_know_their_subjects(docstrings: Corpus) -> None:
         rows = np.array([name.split(".")[0] == module for name in kept.names])
         contrast = vectors[rows].mean(axis=0) - vectors[~rows].mean(axis=0)
         assert word in [kept.vocabulary[column] for column in np.argsort(-contrast)[:6]], module
+
+
+def test_newsgroups_set_follows_its_rule(tmp_path: Path) -> None:
+    """Three of twenty groups; words in 0.36 % to 11.77 % of their documents, of those the 5,000 most frequent."""
+    random = np.random.default_rng(1)
+    counts = (random.random((600, 5_600)) < 0.03).astype(np.uint16)
+    counts[:, 0], counts[::2, 1] = 1, 1  # in every document and in half of them: too frequent
+    counts[:, 2:5] = 0
+    labels = random.choice([1, 2, 10, 15], 600)
+    counts[300:][labels[300:] == 10] *= 2
+    for name, rows in {"train": slice(0, 400), "test": slice(400, 600)}.items():
+        matrix = scipy.sparse.csr_array(counts[rows])
+        arrays = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": matrix.shape}
+        np.savez(tmp_path / f"{name}_counts.npz", labels=labels[rows], format=np.array(b"csr"), **arrays)
+    made = newsgroups_set(tmp_path)
+    ours = np.isin(labels, (1, 10, 15))
+    frequency = (counts[ours] > 0).sum(axis=0)
+    columns = np.array([int(word.removeprefix("word-")) for word in made.vocabulary])
+    assert len(columns) == 5_000 and not {0, 1, 2, 3, 4} & set(columns.tolist())
+    left = np.setdiff1d(np.arange(5, 5_600), columns)
+    assert frequency[columns].max() <= 0.1177 * ours.sum() and frequency[left].max() <= frequency[columns].min()
+    assert made.train.shape[0] == ours[:400].sum() and made.test.shape[0] == ours[400:].sum()
+    wanted = np.select([labels == 10, labels == 15, labels == 1], [1, 2, 3])[ours]
+    np.testing.assert_array_equal(np.concatenate([made.train_labels, made.test_labels]), wanted)
+    np.testing.assert_allclose(row_lengths(made.test), 1)
+    with pytest.raises(BadInput, match="train_counts"):
+        newsgroups_set(tmp_path / "nowhere")
 
 
 def test_wikipedia_set_follows_its_rule(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orthodrome.errors import OrthodromeError
-from support.bad_calls import bad_calls, calls
+from support.bad_calls import Call, bad_calls, calls, mixture_calls
 
 WANTED, RAW = 300, 10
 KERNELS = ("samplers", "dynamics", "linear", "tuning", "kernels", "metrics", "manifolds", "gradients", "run/loop")
@@ -20,20 +21,27 @@ def in_kernel(error: BaseException) -> bool:
     return bool(ours) and any(f"/orthodrome/{kernel}" in ours[-1] for kernel in KERNELS)
 
 
+CASES = [(calls, WANTED, RAW), (mixture_calls, 80, 3)]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_the_calls_work_before_they_are_spoilt() -> None:
-    for call in calls():
+@pytest.mark.parametrize("working", [calls, mixture_calls])
+def test_the_calls_work_before_they_are_spoilt(working: Callable[[], list[Call]]) -> None:
+    for call in working():
         if call.name != "read_draws":
             call.make(**call.arguments)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_random_bad_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("working", "wanted", "most"), CASES)
+def test_random_bad_calls(
+    working: Callable[[], list[Call]], wanted: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     refused, raw = 0, []
-    for text, call in bad_calls(seed=2026):
+    for text, call in bad_calls(2026, working):
         try:
             call()
         except OrthodromeError:
@@ -41,6 +49,6 @@ def test_random_bad_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         except Exception as error:
             refused += 1
             raw.append(f"{'KERNEL ' * in_kernel(error)}{text}: {type(error).__name__}: {str(error)[:150]}")
-        if refused == WANTED:
+        if refused == wanted:
             break
-    assert len(raw) <= RAW and not any(text.startswith("KERNEL") for text in raw), "\n".join(raw)
+    assert len(raw) <= most and not any(text.startswith("KERNEL") for text in raw), "\n".join(raw)

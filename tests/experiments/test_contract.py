@@ -49,7 +49,7 @@ def test_everything_is_written(registered: types.ModuleType, tmp_path: Path) -> 
     assert set(result) == {"experiment", "scale", "seed", "seconds", "versions", "claims"}
     assert (result["experiment"], result["scale"], result["seed"]) == ("toy", "paper", 7)
     assert {"python", "jax", "orthodrome"} <= set(result["versions"])
-    assert set(result["claims"][0]) == {"id", "text", "paper", "measured", "holds"}
+    assert set(result["claims"][0]) == {"id", "text", "paper", "measured", "holds", "why"}
     assert result["claims"][0]["measured"] == {"mean": 0.5, "bad": None, "list": [0, 1]}
     assert "large" in result["claims"][0]["text"]
     written = {"result.json", "figure.png", "figure.svg", "numbers.csv", "_orthodrome"}
@@ -146,7 +146,7 @@ def test_mixing_claims_can_fail() -> None:
 def test_balance_claims_can_fail() -> None:
     rng = np.random.default_rng(0)
     free = rng.normal(size=(4, 400, 5))
-    leaning = free + np.array([0, 0, 0, 0, 0.2])
+    leaning = free + np.array([0, 0, 0, 0, 0.4])
     trips = {"paper": 9, "self-tuned": 9}
     for x, holds in ((free, True), (leaning, False), (np.abs(free), False)):
         claims = bvmf_tempering.balance_claims(bvmf_tempering.TemperedCase(0.0, x, x, trips))
@@ -158,7 +158,7 @@ def test_fig_4_and_5(tmp_path: Path) -> None:
     """All claims hold at a fixed seed: each moment within 4 standard errors of quadrature, some 1 % of its sd."""
     result = contract.reproduce("gmc-bvmf", scale="quick", seed=0, out=tmp_path)
     assert len(result["claims"]) == 6 + 4 + 4 * 3 * 6
-    assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []
+    assert [claim["id"] for claim in result["claims"] if claim["holds"] is False] == []
     names = {path.name for path in (tmp_path / "gmc-bvmf").iterdir()}
     assert names == {"result.json", "moments.csv", "traces.csv", "traces_tempered.csv"} | {
         f"figure{i}.{kind}" for i in (4, 5) for kind in ("png", "svg")

@@ -15,6 +15,7 @@ from orthodrome.experiments.support.bvmf import hoff as bvmf_hoff
 from orthodrome.experiments.support.contract import Context
 from orthodrome.experiments.support.eigenmodel import gibbs_baseline as eigenmodel_gibbs_baseline
 from orthodrome.experiments.support.eigenmodel import speed as eigenmodel_speed
+from orthodrome.experiments.support.eigenmodel import tempering as eigenmodel_tempering
 from orthodrome.models.network.law import target
 from support import exact_draws as exact
 
@@ -30,7 +31,8 @@ def entries(faster: float = 3.0, shift: float = 0.0) -> list[gmc_volleyball.Entr
             percent = printed[i]
             if name.endswith("HMC") and alpha in REPRODUCED:
                 percent = REPRODUCED[alpha][name == "Spherical HMC"]
-            numbers = (percent, percent, percent / 2000, 0.9, mean, np.full(9, 1e-4))
+            rate, accepted = volleyball_claims.PER_SECOND[name][i], 0.3 if alpha < 0.2 else 0.9
+            numbers = (percent, rate, percent / 2000, accepted, mean, np.full(9, 1e-4))
             found.append(gmc_volleyball.Entry(alpha, name, *numbers))
         best = max(e.ess_per_second for e in found if e.alpha == alpha)
         ours = (50.0, faster * best, 0.05, 0.8, mean, np.full(9, 1e-4))
@@ -52,6 +54,28 @@ def test_claims_of_the_table_hold_and_fail() -> None:
     weak = [e._replace(ess_percent=e.ess_percent / 2, ess_per_gradient=e.ess_per_gradient / 1e4) for e in entries()]
     failed = {name for name, holds in claims(weak).items() if not holds}
     assert failed == {n for n in claims(weak) if n.startswith(("ess", "walls"))}
+    assert len([n for n in failed if n.startswith("ess")]) == 16
+
+
+def test_verdicts_and_seconds_fail() -> None:
+    """With the two HMC samplers exchanged every sentence but one fails, and the ratios of seconds with them."""
+    swap = {"Simplex HMC": "Spherical HMC", "Spherical HMC": "Simplex HMC"}
+    failed = {
+        n
+        for n, holds in claims([e._replace(sampler=swap.get(e.sampler, e.sampler)) for e in entries()]).items()
+        if not holds
+    }
+    assert {"text-sphere-at-half", "text-simplex-at-half", "text-edge"} <= failed
+    assert len([n for n in failed if n.startswith("seconds")]) == 16
+    assert {n for n in claims(entries()) if n.startswith("seconds-0.1")} == {
+        "seconds-0.1-order",
+        "seconds-0.1-rw-mh",
+        "seconds-0.1-simplex-hmc",
+        "seconds-0.1-spherical-rw",
+    }
+    steady = [e._replace(acceptance=0.5) if "HMC" in e.sampler else e._replace(ess_percent=2.0) for e in entries()]
+    failed = {n for n, holds in claims(steady).items() if not holds}
+    assert {"text-acceptance", "text-spherical-walk"} <= failed
 
 
 def traces(level: float, values: tuple[float, ...], chains: int) -> gmc_eigenmodel.Traces:
@@ -67,6 +91,23 @@ def test_claims_of_the_network_hold_and_fail() -> None:
     assert failed == ["log-posterior", "eigenvalues", "single", "tempered"]
     assert len(gmc_eigenmodel.figure(stuck, best).axes) == 2
     assert gmc_eigenmodel.chain_rows("single", best)[0]["eigenvalue_1"] == -113
+
+
+def test_the_caption_holds_and_fails() -> None:
+    """Chains that go through several orders, and a chain 83 nats below; then one order, and 250 nats."""
+    best, turned = (142.0, -113.0, 98.0), (98.0, 142.0, -113.0)
+    switching = traces(-2052.0, best, 2)
+    switching.eigenvalues[:, 40:] = turned
+    local = traces(-2052.0, best, 3)
+    local.lp[2] = -2052.0 - 36 * np.log(10)
+    kinds = {"single": local, "tempered": switching, "paper's tempering": switching}
+    one = traces(-2052.0, best, 2).eigenvalues
+    assert all(claim.holds for claim in eigenmodel_tempering.caption_claims(kinds, one, gmc_eigenmodel.LEAST))
+    local.lp[2] -= 200
+    stuck = traces(-2306.0, best, 2)
+    kinds = {"single": local, "tempered": stuck, "paper's tempering": stuck}
+    made = eigenmodel_tempering.caption_claims(kinds, switching.eigenvalues, gmc_eigenmodel.LEAST)
+    assert not any(claim.holds for claim in made) and len(made) == 5
 
 
 def test_the_loop_in_numpy_has_our_gradient_and_geodesic() -> None:
@@ -139,7 +180,9 @@ def test_claims_of_directional_data_hold_and_fail() -> None:
 def test_claims_of_the_gibbs_baseline_hold_and_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eigenmodel_gibbs_baseline, "compiled_seconds", lambda edges, dtype: 0.02)
     edges = np.zeros((8, 8))
-    good = eigenmodel_gibbs_baseline.Baseline(np.array([[-3000.0] * 8 + [-2055.0] * 2]), 0.9, 10.0)
+    good = eigenmodel_gibbs_baseline.Baseline(
+        np.array([[-3000.0] * 8 + [-2055.0] * 2]), 0.9, 10.0, np.zeros((1, 10, 3))
+    )
     assert all(claim.holds for claim in eigenmodel_gibbs_baseline.gibbs_claims(good, -2050.0, edges))
     bad = good._replace(lp=good.lp - 300, acceptance=1e-3, seconds=0.01)
     assert not any(claim.holds for claim in eigenmodel_gibbs_baseline.gibbs_claims(bad, -2050.0, edges))

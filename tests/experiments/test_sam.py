@@ -14,6 +14,7 @@ from orthodrome.experiments import sam_20news, sam_wiki
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.sam import curves as sam_curves
 from orthodrome.experiments.support.sam import methods as sam_methods
+from orthodrome.experiments.support.sam import statements
 from orthodrome.experiments.support.sam.curves import History, MethodCurve, trace_curve
 from orthodrome.models.sam.law import unit_rows
 
@@ -61,7 +62,37 @@ def test_goals_hold_and_fail() -> None:
     for one in found.values():
         one.draws_per_second = 80.0
     assert not holds(sam_20news.goals(found, "sggmc, S = 50", good, groups, 30.0))["speed"]
-    assert not holds(sam_wiki.claims(curves(list(sam_methods.cases((100,), 1)))))["rates"]  # all equally fast
+    wiki = list(sam_methods.cases((100,), 1) | sam_methods.published("wikipedia", 100, (10, 1)))
+    assert not holds(sam_wiki.claims(curves(wiki)))["rates"]  # all equally fast
+
+
+def ending(values: dict[str, float]) -> dict[str, MethodCurve]:
+    """Curves that are at their ends from the first look on."""
+    return {name: curve(name, 0, value) for name, value in values.items()}
+
+
+def test_statements_hold_and_fail() -> None:
+    """The sentences of section 5.3: in the paper's order of the methods they hold, in the opposite order they fail."""
+    names = list(sam_20news.methods("paper"))
+    rank = {"gsgnht": 0, "sggmc": 1, "gmc-apprmh": 3, "gmc-bgibbs": 4, "vi": 5, "stovi": 5}
+    level = {name: 100.0 * rank[name.partition(",")[0]] + 10 * name.endswith("all") for name in names}
+    for sign, expected in ((1, True), (-1, False)):
+        found = ending({name: 3000 + sign * value for name, value in level.items()})
+        made = [*statements.statement_claims(found, 50), statements.batch_size_claim(found, (50, 20, 200))]
+        assert set(holds(made).values()) == {expected} and len(made) == 5
+    found["vi"], found["stovi"] = curve("vi", 0, 2500.0), curve("stovi", 2, 2700.0)
+    found |= {name: curve(name, 0, 2400.0) for name in sam_methods.GMC}
+    good = holds(statements.variational_claims(found, curve("stovi, long", 1, 2550.0)))
+    assert good == {"stovi-slower": True, "stovi-limit": True, "gmc-below-vi": True}
+    bad = holds(statements.variational_claims(found | {"gmc-bgibbs": curve("", 0, 2600.0)}, curve("", 0, 2300.0)))
+    assert bad == {"stovi-slower": False, "stovi-limit": False, "gmc-below-vi": False}
+
+
+def test_the_gap_grows_or_not() -> None:
+    others = {name: 3000.0 for name in (*sam_methods.GMC, "vi", "stovi")}
+    near, far = (ending(others | {"sggmc, S = 9": end, "gsgnht, S = 9": end + 50}) for end in (2900.0, 2500.0))
+    assert statements.gap(near, 9) == 100 and statements.gap_claim(near, far, 9).holds
+    assert not statements.gap_claim(far, near, 9).holds
 
 
 def test_history_is_evenly_spaced() -> None:
@@ -125,4 +156,4 @@ def test_small_data_run(tmp_path: Path) -> None:
     written = {path.name for path in (tmp_path / "sam-20news").iterdir()}
     assert {"figure5.png", "figure5.svg", "curves.csv", "seeds.csv", "result.json"} <= written
     claims = {claim["id"]: claim for claim in result["claims"]}
-    assert claims["groups"]["holds"] and len(claims) == 13
+    assert claims["groups"]["holds"] and len(claims) == 21

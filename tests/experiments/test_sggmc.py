@@ -9,6 +9,7 @@ import pytest
 
 from orthodrome.experiments import integrator_rates, sampler_table, sggmc_circle, sggmc_mixture
 from orthodrome.experiments.support import contract
+from orthodrome.experiments.support.toys import mode_claims
 from orthodrome.experiments.support.words.decreasing import weighted_averages
 from orthodrome.experiments.support.words.linear import mean_of_average, stationary, variance_of_average, word
 from orthodrome.experiments.support.words.thermostat import thermostat_bias
@@ -45,11 +46,26 @@ def test_claims_can_fail() -> None:
     wrong = np.zeros((60, 60))
     wrong[0, 1] = 1.0
     assert not any(claim.holds for claim in sggmc_mixture.claims(truth, wrong, 1.5, 1.0, 0.5))
+    assert not any(claim.holds for claim in sggmc_circle.gmc_claims(0.1, 0.5, {"GMC": 0.02, "SGGMC": 0.2}))
     flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in (10, 100, 1000, 10_000)]
     assert not any(claim.holds for claim in integrator_rates.claims("ABOBA", flat))
     first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2)]
     assert not integrator_rates.sphere_claim("ABOBA", first_order).holds
     assert not any(claim.holds for claim in sampler_table.claims("SGGMC", (False, False, None, 1.0)))
+
+
+def test_places_and_weights_of_modes_hold_and_fail() -> None:
+    """The exact law has its own modes; one that is turned by half a radian has them elsewhere, with other weights."""
+    edges = np.linspace(-np.pi, np.pi, 64)
+    truth, middles = sggmc_circle.bin_probabilities(edges), (edges[1:] + edges[:-1]) / 2
+    sides = {"above": middles > 0, "below": middles < 0}
+    assert all(claim.holds for claim in mode_claims("x", truth, truth, middles, sides))
+    lopsided = truth * np.where(middles > 0, 2.0, 1.0)
+    turned = np.roll(lopsided / lopsided.sum(), 5)
+    assert not any(claim.holds for claim in mode_claims("x", truth, turned, middles, sides))
+    rng = np.random.default_rng(0)
+    exact = rng.vonmises(np.where(rng.random(20_000) < 1 / 3, 1, -1) * np.pi / 3, 5.0)
+    assert sggmc_circle.planar_distance(exact) < 0.05 < sggmc_circle.planar_distance(exact + 0.3)
 
 
 def test_grid_posterior_has_both_modes() -> None:

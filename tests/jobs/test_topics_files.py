@@ -74,7 +74,8 @@ def content(folder: Path) -> dict[str, Any]:
     names = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     kept = {str(name): (folder / name).read_bytes() for name in names if name.parts[0] not in ("state", "_orthodrome")}
     summary = json.loads(kept.pop("summary.json")) | {"seconds": 0}
-    for name in ("job.json", "result.npz"):  # where the copies go; when the zip file was made
+    # where the copies go; when the zip file was made; how long the run took, beside what the other files hold
+    for name in ("job.json", "result.npz", "report.html"):
         kept.pop(name)
     return kept | {"summary": summary}
 

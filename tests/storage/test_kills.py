@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from orthodrome.storage.events import read_events
 from support.kill_cases import CASES
 
 TESTS = Path(__file__).parents[1]
@@ -50,6 +51,8 @@ def killed_and_resumed(case: str, folder: Path, kills: int) -> None:
 
 def test_two_kills(tmp_path: Path) -> None:
     killed_and_resumed("beside", tmp_path / "run", 2)
+    told = [event["event"] for event in read_events(tmp_path / "run" / "run")]
+    assert told.count("begin") >= 3 and told.count("end") == 1  # a killed run begins again, and ends once
 
 
 @pytest.mark.slow

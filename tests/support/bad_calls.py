@@ -224,13 +224,27 @@ def calls() -> list[Call]:
     ]
 
 
+def mixture_calls() -> list[Call]:
+    """Return the fits of mixtures that work."""
+    short: dict[str, Any] = {"num_chains": 1, "num_warmup": 2, "num_draws": 2, "thin": 1, "random_state": 0}
+    short |= {"concentration": 1.0, "n_clusters_init": 2, "max_components": 8, "batch_size": 6, "n_jobs": 1}
+    steps: dict[str, Any] = {"step_size": 0.1, "stick_step_size": 0.1, "split_merge": 1, "label_swaps": 1}
+    kind = od.DirichletProcessMixture
+    return [
+        of_model(kind, ROWS, family="gaussian", method="gibbs", mean_prior=np.zeros(3), covariance_prior=None, **short),
+        of_model(kind, WORDS, family="multinomial", method="scir", category_prior=0.5, **short, **steps),
+        of_model(kind, UNIT, family="vmf", method="sggmc", kappa_range=(1.0, 100.0), **short, **steps),
+        of_model(kind, (ROWS > 0).astype(int), family="categorical", concentration_prior=(1.0, 1.0), **short),
+    ]
+
+
 def nuts_of(target: Any) -> Any:
     return od.GeodesicNUTS(target, 0.1, 2)
 
 
-def bad_calls(seed: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+def bad_calls(seed: int, working: Callable[[], list[Call]] = calls) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield calls with one argument replaced, each with a text that says which."""
-    rng, every = np.random.default_rng(seed), calls()
+    rng, every = np.random.default_rng(seed), working()
     while True:
         call = every[rng.integers(len(every))]
         name = list(call.arguments)[rng.integers(len(call.arguments))]

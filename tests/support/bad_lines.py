@@ -40,6 +40,35 @@ LINES = [
     ["reproduce", "sam-20news", "--scale", "quick", "--data", "{in}", "--out", "{out}"],
 ]
 """The lines that work (the last for want of data only)."""
+SHORT = [
+    "--num-warmup",
+    "5",
+    "--num-draws",
+    "4",
+    "--num-chains",
+    "1",
+    "--num-clusters-init",
+    "2",
+    "--max-components",
+    "8",
+]
+CLUSTERS = [*SHORT, "--max-components", "8", "--num-threads", "1", "--seed", "3", "--checkpoint-every", "5"]
+CLUSTERS += ["--num-top", "2", "--quiet"]
+ROWS = {
+    "rows.csv": ["--family", "gaussian", "--columns", "a,b", "--name-column", "who", "--held-out", "0.1"],
+    "rows.npy": ["--family", "vmf", "--normalize", "--method", "sggmc", "--step-size", "0.1", "--batch-size", "9"],
+    "words.npz": ["--family", "multinomial", "--method", "scir", "--category-prior", "0.5", "--concentration", "1"],
+    "kinds.csv": ["--family", "categorical", "--thin", "2", "--encoding", "utf-8"],
+}
+CLUSTER_LINES = [
+    *(
+        ["cluster", "fit", "--input", f"{{in/{name}}}", "--output", "{out}", *own, *CLUSTERS]
+        for name, own in ROWS.items()
+    ),
+    *(["cluster", "resume", f"{{cluster-{kind}}}", "--quiet"] for kind in ("done", "cut")),
+    ["cluster", "show", "{cluster-done}", "--num-top", "3", "--cluster", "0"],
+]
+"""The lines of `cluster` that work."""
 NASTY = (
     *("", " ", "abc", "-1", "0", "1e400", "nan", "inf", "-inf", "1e308", "1e-320", "9" * 40, "2.5", "None", "0x10"),
     *("\x1b[31mred", "\ud800", "a\0b", "x" * 5000, "=1+1", "[/bold]", "../../..", ".", "/", "--", "-", "--nonsense"),
@@ -77,9 +106,19 @@ def write_corpora(folder: Path) -> None:
     (folder / "words.ldac").write_text("".join(f"{len(row)} {' '.join(row)}\n" for row in rows))
     entries = [f"{d + 1} {w + 1} {n}\n" for (d, w), n in np.ndenumerate(table) if n]
     (folder / "docword.words.txt").write_text(f"30\n12\n{len(entries)}\n{''.join(entries)}")
+    write_rows(folder)
     (folder / "texts").mkdir()
     for number, text in enumerate(texts):
         (folder / "texts" / f"{number}.txt").write_text(text)
+
+
+def write_rows(folder: Path) -> None:
+    """Write rows of two clusters as numbers with names, as vectors and as categories."""
+    x = np.random.default_rng(0).normal(size=(30, 3)) + 4.0 * (np.arange(30) % 2)[:, None]
+    np.save(folder / "rows.npy", x)
+    lines = [f"row {n},{a:.3f},{b:.3f},{c:.3f}" for n, (a, b, c) in enumerate(x)]
+    (folder / "rows.csv").write_text("\n".join(["who,a,b,c", *lines]))
+    (folder / "kinds.csv").write_text("\n".join(["p,q", *(f"{'xy'[n % 2]},{'uvw'[n % 3]}" for n in range(30))]))
 
 
 def write_user(folder: Path) -> None:
@@ -190,14 +229,14 @@ SPOILINGS: tuple[Spoiling, ...] = (
 )
 
 
-def bad_lines(seed: int, workshop: Path, base: Path) -> Iterator[BadLine]:
+def bad_lines(seed: int, workshop: Path, base: Path, working: list[list[str]] = LINES) -> Iterator[BadLine]:
     """Yield spoilt lines without end, each in a fresh copy of the workshop in the folder `base`."""
     random = np.random.default_rng(seed)
     for number in range(10**6):
         folder = base / str(number) / "deep" / "down"
         shutil.copytree(workshop, folder)
         write_user(folder)
-        words = [filled(word, folder) for word in LINES[int(random.integers(len(LINES)))]]
+        words = [filled(word, folder) for word in working[int(random.integers(len(working)))]]
         command = " ".join(words[:2])
         what = SPOILINGS[int(random.integers(len(SPOILINGS)))](words, folder, random)
         yield BadLine(words, f"{number}: {command}: {what}")

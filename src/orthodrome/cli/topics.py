@@ -1,4 +1,4 @@
-"""`topics fit | resume | show`: topics of a corpus. Options that mean the same as MALLET's have its names."""
+"""`topics fit | resume | show | compare`: topics of a corpus. Options that mean the same as MALLET's have its names."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from orthodrome.cli.terminal import console, let_threads_sleep
 from orthodrome.jobs.topics.job import Job
 
 app = typer.Typer(
-    help="Topics (SAM or LDA): fit them to a corpus, go on after a kill, look at them.", no_args_is_help=True
+    help="Topics (SAM or LDA): fit them to a corpus, go on after a kill, look at them.",
+    no_args_is_help=True,
+    epilog="Example: orthodrome topics fit --input texts.csv --text-column body --output fit",
 )
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a fit.", metavar="FOLDER")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 
 
-@app.command()
+@app.command(epilog="Example: orthodrome topics fit --input texts.csv --text-column body --model lda --output fit")
 @takes(Job)
 def fit(
     output: Annotated[Path, typer.Option(help="The folder to write to; it must be new or empty.")],
@@ -33,7 +35,7 @@ def fit(
     topics.fit(job, output, console(), progress=not quiet)
 
 
-@app.command()
+@app.command(epilog="Example: orthodrome topics resume fit")
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."""
     let_threads_sleep()
@@ -42,7 +44,7 @@ def resume(folder: Folder, quiet: Quiet = False) -> None:
     topics.resume(folder, console(), progress=not quiet)
 
 
-@app.command()
+@app.command(epilog="Example: orthodrome topics show fit --word rose")
 def show(
     folder: Folder,
     num_top_words: Annotated[int, typer.Option(min=1, help="Words shown of each topic.")] = 10,
@@ -52,3 +54,16 @@ def show(
     from orthodrome.jobs.topics import fit as topics
 
     topics.show(folder, console(), num_top_words, word)
+
+
+@app.command(epilog="Example: orthodrome topics compare fit-sam fit-lda --output comparison")
+def compare(
+    first: Annotated[Path, typer.Argument(help="The folder of a finished fit.", metavar="FIRST")],
+    second: Annotated[Path, typer.Argument(help="The folder of another one.", metavar="SECOND")],
+    num_top_words: Annotated[int, typer.Option(min=1, help="Words shown of each topic.")] = 8,
+    output: Annotated[Path | None, typer.Option(help="A new folder for the table.")] = None,
+) -> None:
+    """Compare two fits, such as SAM and LDA of the same texts: which topics are the same, and how coherent are they?"""
+    from orthodrome.jobs.topics.compare import compare as side_by_side
+
+    side_by_side(first, second, console(), num_top_words, output)

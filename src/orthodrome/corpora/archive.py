@@ -8,7 +8,6 @@ would unpack without end is refused before it is unpacked.
 from __future__ import annotations
 
 import contextlib
-import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from orthodrome.core.machine import physical_memory
 from orthodrome.corpora.checked import check_counts, check_csr, check_size
 from orthodrome.corpora.opening import check_regular, reason
 from orthodrome.errors import BadInput, OrthodromeError
@@ -26,8 +26,6 @@ COMPRESSED = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "
 """The storage formats that are read, with the arrays of each."""
 MEMORY_SHARE = 0.5
 """The largest share of the machine's memory that the arrays of a file may take."""
-UNKNOWN_MEMORY = 1 << 33
-"""The bytes of memory that are assumed if the machine does not report them."""
 
 
 class Header(NamedTuple):
@@ -88,7 +86,7 @@ def _headers(file: zipfile.ZipFile, path: Path) -> dict[str, Header]:
                 f"{path}: {entry.filename} claims {header.nbytes:,} bytes, but has {entry.file_size - begins:,}"
             )
         found[entry.filename.removesuffix(".npy")] = header
-    if (total := sum(header.nbytes for header in found.values())) > MEMORY_SHARE * memory():
+    if (total := sum(header.nbytes for header in found.values())) > MEMORY_SHARE * physical_memory():
         raise BadInput(f"{path} unpacks to {total / 1e9:,.1f} GB, more than half of the memory of this machine")
     return found
 
@@ -131,13 +129,6 @@ def _check_headers(headers: dict[str, Header], names: Any, documents: int, words
 def _array(file: zipfile.ZipFile, name: str) -> Any:
     with file.open(f"{name}.npy") as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
-
-
-def memory() -> int:
-    """Return the bytes of memory of this machine."""
-    if "sysconf" in dir(os) and "SC_PHYS_PAGES" in os.sysconf_names:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return UNKNOWN_MEMORY
 
 
 @contextlib.contextmanager

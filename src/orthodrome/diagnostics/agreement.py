@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthodrome.diagnostics import convergence
+import orthodrome.diagnostics.convergence as convergence
 
 RHAT = 1.01
 SHARE = 0.1

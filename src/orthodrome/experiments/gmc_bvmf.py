@@ -24,6 +24,7 @@ from orthodrome.experiments.support.bvmf.hoff import HARD, TIMES, collapse_claim
 from orthodrome.experiments.support.bvmf.law import DIAGONAL, log_marginal, moments
 from orthodrome.experiments.support.bvmf.tempering import TemperedCase, balance_claims, draw_tempered, figure5
 from orthodrome.experiments.support.bvmf.tempering import trace_rows as tempered_trace_rows
+from orthodrome.experiments.support.claims.claim import within_error
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import Sphere
@@ -150,7 +151,8 @@ def moment_claim(row: dict[str, Any]) -> Claim:
     label = f"{row['moment']}-{row['c1']:.0f}-{row['sampler']}"
     text = f"c1 = {row['c1']:.0f}, {row['sampler']}: E {row['moment']} agrees with quadrature"
     measured = {key: row[key] for key in ("mean", "mcse", "exact")}
-    return Claim(label, text, None, measured, abs(row["mean"] - row["exact"]) < TOLERANCE * row["mcse"])
+    off = abs(row["mean"] - row["exact"])
+    return within_error(Claim(label, text, None, measured, off < TOLERANCE * row["mcse"]), off, row["mcse"])
 
 
 def trace_rows(cases: list[Case]) -> list[dict[str, Any]]:

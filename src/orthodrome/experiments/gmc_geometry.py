@@ -84,10 +84,30 @@ def line_claims() -> list[Claim]:
     on = float(jnp.abs(jnp.sum(Simplex().from_user(p) ** 2) - 1))
     stretch = np.asarray(jax.jacfwd(Simplex().from_user)(p)) ** 2
     apart = float(np.max(np.abs(np.diag(stretch) - 1 / (4 * np.asarray(p)))))
+    reduced, exact = reduced_metric(p[:-1]), (np.diag(1 / np.asarray(p[:-1])) + 1 / float(p[-1])) / 4
+    off = float(np.max(np.abs(reduced - exact)))
+    beside = float(np.abs(reduced[0, 1]))
     return [
         Claim("on-the-sphere", "sqrt(p) is on the sphere", 1, on, on < 1e-12),
         Claim("fisher-rao", "dx_i^2 = dp_i^2 / (4 p_i)", "Example 2.4, with erratum 002-2", apart, apart < 1e-12),
+        Claim(
+            "reduced-metric",
+            "in p_1 to p_(d-1) the metric is (delta_ij / p_i + 1 / p_d) / 4, with entries off the diagonal",
+            "Example 2.4 prints dx_d/dp_i for i = d only, hence a diagonal metric",
+            {"off_the_exact_one": off, "off_the_diagonal": beside},
+            off < 1e-12 and beside > 0.1,
+        ),
     ]
+
+
+def reduced_metric(theta: Any) -> Reals:
+    """Return the metric of the sphere in the coordinates theta = (p_1, ..., p_(d-1)), M'M with M = dx / dtheta.
+
+    dx_i / dtheta_i = 1 / (2 sqrt(theta_i)), and dx_d / dtheta_i = -1 / (2 sqrt(p_d)) for every i (erratum 002-2).
+    """
+    whole = lambda t: Simplex().from_user(jnp.append(t, 1 - jnp.sum(t)))
+    slope = np.asarray(jax.jacfwd(whole)(theta))
+    return slope.T @ slope
 
 
 def geodesic_claims(path: Reals) -> list[Claim]:

@@ -61,6 +61,9 @@ class Entry(NamedTuple):
     acceptance: float
     mean: np.ndarray
     mcse: np.ndarray
+    ess_error: float = 0.0
+    rhat: float = 1.0
+    seconds: float = np.inf
 
 
 def run(context: Context) -> list[Claim]:
@@ -130,7 +133,23 @@ def measured(alpha: float, name: str, tree: Any, seconds: float) -> Entry:
         acceptance=float(stats["acceptance_rate"].mean()),
         mean=p.mean((0, 1)),
         mcse=p.std((0, 1)) / np.sqrt(ess),
+        ess_error=ess_error(p),
+        rhat=float(np.max(array_stats.rhat(p, chain_axis=0, draw_axis=1))),
+        seconds=seconds,
     )
+
+
+def ess_error(p: np.ndarray) -> float:
+    """Return the error of the ESS per 100 draws: its standard error over four groups of chains, or how much it
+    changes when the chains are cut in half, whichever is larger."""
+    from arviz_stats.base import array_stats
+
+    def percent(part: np.ndarray) -> float:
+        ess = np.asarray(array_stats.ess(part, chain_axis=0, draw_axis=1, method="mean"))
+        return float(100 * ess.mean() / (part.shape[0] * part.shape[1]))
+
+    groups = [percent(part) for part in np.array_split(p, min(4, len(p) // 2))]
+    return max(float(np.std(groups, ddof=1) / np.sqrt(len(groups))), abs(percent(p) - percent(p[:, p.shape[1] // 2 :])))
 
 
 def row(e: Entry) -> dict[str, Any]:

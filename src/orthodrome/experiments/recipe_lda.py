@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from orthodrome.experiments.support.claims.claim import unsettled
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.lda.articles import wikipedia_articles
 from orthodrome.experiments.support.lda.runs import (
@@ -20,6 +21,7 @@ from orthodrome.experiments.support.lda.runs import (
     LDASetting,
     curve_rows,
     draw_curves,
+    movement,
     trace,
 )
 from orthodrome.models.topics.coherence import coherence
@@ -126,7 +128,9 @@ def order_claims(curves: dict[str, list[LDACurve]], suffix: str, measure: str, o
         "hamiltonian-metric": ("and with one: SGRHMC below SGRLD", metric[1:], metric[:1]),
         "schedule": ("SGRLD is worse with a constant step", metric[:1], ("SGRLD, constant step",)),
     }
-    return [
-        Claim(id + suffix, f"{text} ({measure})", True, only(*better, *worse), below(better, worse))
-        for id, (text, better, worse) in statements.items()
-    ]
+    found = []
+    for id, (text, better, worse) in statements.items():
+        claim = Claim(id + suffix, f"{text} ({measure})", True, only(*better, *worse), below(better, worse))
+        off = max(only(*better).values()) - min(only(*worse).values())
+        found.append(unsettled(claim, off, max(movement(curves[name], of) for name in (*better, *worse))))
+    return found

@@ -13,16 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from orthodrome.corpora.newsgroups import newsgroups_set
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.sam.curves import NUM_THETA, NUM_TOPICS, MethodCurve, trace_curve
-from orthodrome.experiments.support.sam.methods import Cases, cases, common_claims, published, run_cases
+from orthodrome.experiments.support.sam.methods import SAMPLERS, Cases, cases, common_claims, published, run_cases
+from orthodrome.experiments.support.sam.statements import batch_size_claim, statement_claims, variational_claims
 from orthodrome.models.sam import SAM
 from orthodrome.models.sam.evaluation import log_perplexity
 
 NAME = "sam-20news"
 TITLE = "Spherical topics on 20News-different: log-perplexity against time, six methods"
 PAPER = "Liu, Zhu & Song 2016, section 5.3, Fig. 5(a)"
-DATA = "20news_different (github.com/changliu00/Riem-SVGD, SAM/data/20News-diff): {train,test}_tfidf.npz with labels"
+DATA = (
+    "20news_bydate (qwone.com/~jason/20Newsgroups, Matlab version: {train,test}_counts.npz with labels) or "
+    "20news_different (github.com/changliu00/Riem-SVGD, SAM/data/20News-diff: {train,test}_tfidf.npz with labels)"
+)
 
 LAW: dict[str, Any] = {
     "corpus_concentration": 1e4,
@@ -33,6 +38,12 @@ LAW: dict[str, Any] = {
 AUTHORS_DRAWS_PER_SECOND, TIMES = 1.35, 60
 """Of the authors' C++ with OpenMP on two cores: 1.3 to 1.4 topic draws per second; and how much faster we must be."""
 GOAL, PUBLISHED_GAP, EQUAL_GAP, VI_VALUE = 3850.0, 500.0, 250.0, 4383.0
+SIZES = (50, 20, 200)
+"""Batch sizes; the first is the paper's."""
+LONGER = 5
+"""How many times the budget StoVI runs for its limit."""
+PRINTED = 1e-11
+"""The rounding of the numbers in the authors' file."""
 
 
 class Seeds(NamedTuple):
@@ -50,8 +61,8 @@ class Seeds(NamedTuple):
 def run(context: Context) -> list[Claim]:
     """Run all methods, write the curves and the figure, and return the claims."""
     assert context.data is not None
-    folder = context.data / "20news_different" if (context.data / "20news_different").is_dir() else context.data
-    data = read_table(folder / "train_tfidf.npz"), read_table(folder / "test_tfidf.npz")
+    (train, test, *labels), built = read_set(context.data)
+    data = train, test
     budget, long, honest = context.pick(2.0, 12.0), context.pick(2.0, 20.0), context.pick(60, 300)
     common = {"n_components": 20} | LAW
     wanted = methods(context.scale)
@@ -59,15 +70,43 @@ def run(context: Context) -> list[Claim]:
     best = min(("sggmc, S = 50", "gsgnht, S = 50"), key=lambda name: curves[name].published)
     seeds = over_seeds(context, (wanted[best], long), (wanted["vi"], budget), common, data)
     context.save_table("seeds", [dict(zip(Seeds._fields, row, strict=True)) for row in zip(*seeds, strict=True)])
-    labels = [np.load(folder / f"{part}_tfidf.npz")["labels"] for part in ("train", "test")]
     groups = {name: accuracy(models[name], data, labels) for name in (best, "vi")}
-    return [*goals(curves, best, seeds, groups, long), *common_claims(curves, best), *paper_claims(curves)]
+    slow = SAM(random_state=context.seed, **common, **wanted["stovi"])
+    patient = trace_curve("stovi, long", slow, *data, LONGER * budget, honest=honest)
+    found = [*goals(curves, best, seeds, groups, long), *common_claims(curves, best), *paper_claims(curves)]
+    sizes = tuple(size for size in SIZES if f"sggmc, S = {size}" in curves)
+    found += [*statement_claims(curves, SIZES[0]), *variational_claims(curves, patient)]
+    return [*found, batch_size_claim(curves, sizes), *built]
+
+
+def read_set(folder: Path) -> tuple[tuple[Any, Any, Any, Any], list[Claim]]:
+    """Return training and test vectors and their labels, and the claim that both sources, if they are there, agree."""
+    authors, source = folder / "20news_different", folder / "20news_bydate"
+    if not source.is_dir():
+        authors = authors if authors.is_dir() else folder
+        tables = [read_table(authors / f"{part}_tfidf.npz") for part in ("train", "test")]
+        labels = [np.load(authors / f"{part}_tfidf.npz")["labels"] for part in ("train", "test")]
+        return (*tables, *labels), []
+    made = newsgroups_set(source)
+    train, test = (scipy.sparse.csr_matrix(table) for table in (made.train, made.test))
+    found = (train, test, made.train_labels, made.test_labels)
+    if not authors.is_dir():
+        return found, []
+    theirs = [read_table(authors / f"{part}_tfidf.npz") for part in ("train", "test")]
+    alike = all(one.shape == other.shape for one, other in zip((train, test), theirs, strict=True))
+    apart = (
+        max(float(abs(one - other).max()) for one, other in zip((train, test), theirs, strict=True))
+        if alike
+        else np.inf
+    )
+    text = "the set built from 20news_bydate by the cuts of supplement F.3 is the authors' file"
+    return found, [Claim("data", text, "1,666 + 1,107 x 5,000", apart, apart < PRINTED)]
 
 
 def methods(scale: str) -> Cases:
     """Return the methods of the figure, and the stochastic ones as published; quick omits the other batch sizes."""
-    found = cases((50,) if scale == "quick" else (50, 20, 200), full_steps=10)
-    return found | published("20news", 50)
+    found = cases(SIZES[:1] if scale == "quick" else SIZES, full_steps=10)
+    return found | published("20news", SIZES[0], full_steps=(1, 1))
 
 
 def over_seeds(
@@ -129,7 +168,7 @@ def goals(
 
 def paper_claims(curves: dict[str, MethodCurve]) -> list[Claim]:
     """Return the paper's claims on temperature and thermostats."""
-    hot = {name: curve.temperature for name, curve in curves.items() if "published" in name}
+    hot = {f"{method}, published": curves[f"{method}, published"].temperature for method in SAMPLERS}
     cool = {name: curves[name].temperature for name in ("sggmc, S = 50", "gsgnht, S = 50")}
     ends = {name: curves[name].published for name in hot}
     better = ends["gsgnht, published"] < ends["sggmc, published"]

@@ -13,6 +13,7 @@ from orthodrome.corpora.wikipedia import wikipedia_set
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.sam.curves import MethodCurve
 from orthodrome.experiments.support.sam.methods import GMC, cases, common_claims, published, run_cases
+from orthodrome.experiments.support.sam.statements import gap_claim, statement_claims
 
 NAME = "sam-wiki"
 TITLE = "Spherical topics on 150,000 Wikipedia articles: log-perplexity against time, six methods"
@@ -27,6 +28,8 @@ LAW: dict[str, Any] = {
     "document_concentration": 2e4,
     "doc_topic_prior": 10.0,
 }
+SIZE, FEW = 100, 1666
+"""Documents in a batch, and in the small set: as many as the paper's small one has."""
 MEMORY = 3.0
 """The largest memory use in gigabytes."""
 
@@ -38,9 +41,13 @@ def run(context: Context) -> list[Claim]:
     train, test, _ = wikipedia_set(folder, context.pick(4000, 150_000), context.pick(200, 1000), context.seed)
     common = {"n_components": context.pick(20, 50)} | LAW
     settings = (context.pick(2.0, 120.0), context.pick(40, 200))
-    wanted = cases((100,), full_steps=1) | published("wikipedia", 100)
+    tuned = cases((SIZE,), full_steps=1, data_set="wikipedia")
+    wanted = tuned | published("wikipedia", SIZE, full_steps=(10, 1))
     curves, _ = run_cases(context, wanted, common, (train, test), *settings)
-    return claims(curves)
+    compared = {name: case for name, case in tuned.items() if not name.endswith("all")}
+    few = (train[: context.pick(400, FEW)], test)
+    small, _ = run_cases(context, compared, common, few, *settings, stem="few_documents")
+    return [*claims(curves), gap_claim(small, curves, SIZE)]
 
 
 def claims(curves: dict[str, MethodCurve]) -> list[Claim]:
@@ -54,7 +61,7 @@ def claims(curves: dict[str, MethodCurve]) -> list[Claim]:
     slowest, fast = max(rates[name] for name in GMC), rates["sggmc, S = 100"]
     return [
         *common_claims(curves, best),
-        Claim("thermostat", "gSGNHT below SGGMC", "advantage of thermostats", ours, best == "gsgnht, S = 100"),
+        *statement_claims(curves, SIZE),
         Claim(
             "full-batch-lower",
             equal_time,

@@ -2,6 +2,7 @@
 
 folder/job.json                   the settings: `resume` needs nothing but the folder
 folder/...                        the other inputs and the results of the command
+folder/report.html                the report page
 folder/state/                     the checkpoint of the run, and its draws
 folder/_orthodrome/marker.json    that the folder is ours, and of which kind
 folder/_orthodrome/inputs.json    checksums of the settings and the data, from which `resume` goes on
@@ -25,7 +26,7 @@ INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.
 ADVICE = "restore it, or fit again in a new folder"
 """What to do about a damaged file."""
 STATE = (
-    r"state/(_orthodrome/(marker\.json|lock)|commit\.json|"
+    r"state(-tempered)?/(_orthodrome/(marker\.json|lock|events\.jsonl|stop)|commit\.json|"
     rf"state-\d+\.npz|draws\.zarr/(_orthodrome/(marker\.json|lock|checksums\.json)|{store.OURS.pattern}))"
 )
 """The names of the files of the run inside a fit, as a regular expression."""
@@ -52,7 +53,7 @@ class FitFolder(Generic[Job]):
     @property
     def names(self) -> re.Pattern[str]:
         """The names of the files of a fit."""
-        return re.compile(rf"({self.ours}|{STATE})(\.part)?")
+        return re.compile(rf"({self.ours}|report\.html|{STATE})(\.part)?")
 
     def refuse_occupied(self, folder: Path) -> None:
         """Raise unless the folder is new or empty; called before anything is read."""

@@ -82,14 +82,15 @@ def around(random: np.random.Generator, means: Any, concentration: float) -> Any
     return height * means + np.sqrt(np.maximum(1 - height**2, 0)) * side / np.linalg.norm(side, axis=1, keepdims=True)
 
 
-def show(out: Path, seed: int, console: Console) -> None:
+def show(out: Path, seed: int, console: Console, progress: bool = True) -> None:
     """Sample, print the table and write the figure."""
     console.print(
         "two instruments: a posterior on sphere x SO(3) x positive numbers x simplex, tuned by itself", style="bold"
     )
     posterior = Posterior(MANIFOLD, logprior, loglikelihood, simulate(seed))
     shapes = {name: jax.ShapeDtypeStruct(value.shape, jnp.float32) for name, value in TRUTH.items()}
-    tree = sample(GeodesicNUTS(FullGradient(posterior)), shapes, seed=seed, num_warmup=500, num_draws=500)
+    settings: dict[str, Any] = {"seed": seed, "num_warmup": 500, "num_draws": 500, "progress": progress}
+    tree = sample(GeodesicNUTS(FullGradient(posterior)), shapes, **settings)
     draws = {name: tree["posterior"][name].values for name in TRUTH}
     diagnosis = diagnose(tree)
     console.print(table(draws, diagnosis))

@@ -37,7 +37,7 @@ def _sort(shapes, order):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _draw(stream, log_theta, shapes, log_factor, log_scale):  # type: ignore[no-untyped-def]
+def draw_transitions(stream, log_theta, shapes, log_factor, log_scale):  # type: ignore[no-untyped-def]
     """Draw the transitions of a block, log theta into log theta', in place."""
     count = shapes.shape[0]
     order, rates, own, found = np.empty(count + 1, np.int64), np.empty(count), np.empty(count), np.empty(count)
@@ -65,6 +65,6 @@ def advance(seed, step, log_theta, prior, scale, counts, log_factor, log_scale, 
         logs, shapes = np.empty(count), np.empty(count)  # float64 whatever the storage, so that one kernel serves all
         for i in range(count):
             logs[i], shapes[i] = log_theta[begin + i], prior + scale * counts[begin + i]
-        _draw(source(seed, step, block), logs, shapes, log_factor, log_scale)
+        draw_transitions(source(seed, step, block), logs, shapes, log_factor, log_scale)
         for i in range(count):
             out[begin + i] = logs[i]

@@ -3,7 +3,8 @@ summary."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 DTYPES = ("float32", "float64")
 PREDICTED = 200
 """The largest number of draws over which predictions are averaged."""
+
+
+class Saving(NamedTuple):
+    """Where a run keeps its state, if anywhere: the folder of its checkpoint, and the seconds between commits."""
+
+    checkpoint: str | Path | None = None
+    every: float = 10.0
 
 
 class SampledModel(BaseEstimator):
@@ -52,8 +60,10 @@ class SampledModel(BaseEstimator):
         check_numbers(self.num_chains, self.num_warmup, self.num_draws, 1, self.random_state, "random_state")
         check_choice("dtype", self.dtype, DTYPES)
 
-    def drawn(self, sampler: Any, start: Any, dims: Any = None, coords: Any = None) -> xarray.DataTree:
-        """Run a sampler with the model's settings, and return the draws."""
+    def drawn(
+        self, sampler: Any, start: Any, dims: Any = None, coords: Any = None, saving: Saving = Saving()
+    ) -> xarray.DataTree:
+        """Run a sampler with the model's settings, and return the draws; with a checkpoint, go on from it."""
         return sample(
             sampler,
             start,
@@ -64,6 +74,8 @@ class SampledModel(BaseEstimator):
             progress=self.progress,
             dims=dims,
             coords=coords,
+            checkpoint=saving.checkpoint,
+            checkpoint_every=saving.every,
             check=False,  # the model looks at its draws when signs and labels are aligned
         )
 
@@ -71,7 +83,8 @@ class SampledModel(BaseEstimator):
         """Warn, in one line, if the draws of a fit did not converge."""
         from orthodrome.diagnostics.verdict import warn_not_converged
 
-        warn_not_converged(self.draws_, stacklevel=3)
+        if not self.draws_.attrs.get("interrupted"):
+            warn_not_converged(self.draws_, stacklevel=3)
 
     def summary(self) -> Summary:
         """Return a summary of the draws."""

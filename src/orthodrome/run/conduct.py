@@ -1,7 +1,8 @@
 """Conducting a run: chunk after chunk, and between two chunks everything that is not sampling.
 
 After each chunk, in this order: check that every position is finite and no density infinite, collect the draws, show
-progress, stop early if the rule is satisfied, commit if it is time. Ctrl-C takes effect between chunks.
+progress, write it into the journal, stop early if the rule is satisfied, commit if it is time. Ctrl-C and a request to
+stop take effect between chunks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from orthodrome import doors
 from orthodrome.core import trees
 from orthodrome.errors import Diverged
 from orthodrome.run.interrupt import Interruption
+from orthodrome.run.journal import Journal
 from orthodrome.run.loop import Kept
 from orthodrome.run.pace import Pace
 from orthodrome.run.progress import Progress
@@ -26,6 +28,7 @@ from orthodrome.run.stop import Stop, next_look
 from orthodrome.samplers.contract import Sampler
 from orthodrome.storage.checkpoint import Checkpoint, Standing
 from orthodrome.storage.draws import Arrays, named_info, named_leaves
+from orthodrome.tuning import Tuner
 
 if TYPE_CHECKING:
     import xarray
@@ -70,6 +73,7 @@ class Conductor(NamedTuple):
     stop: Stop | None
     seconds: dict[str, float]
     """How long each phase has taken so far, its compilation included."""
+    journal: Journal
 
     def run(self, standing: Standing) -> tuple[Standing, str]:
         """Carry the run from where it stands to its end; return also why: finished, interrupted, or the rule."""
@@ -99,6 +103,7 @@ class Conductor(NamedTuple):
     ) -> tuple[Standing, str]:
         engine, pace = self.setup.engine, Pace(self.setup.engine.length)
         self.bar.begin(standing.phase, planned, standing.done)
+        self.journal.begin(standing.phase, standing.done, planned, self._about())
         while standing.done < planned and not self.interruption:
             phase, done, state, tuned = standing
             count = min(pace.count, planned - done, self._until_look(phase, done))
@@ -111,11 +116,19 @@ class Conductor(NamedTuple):
             standing = Standing(phase, done + count, state, tuned)
             self._collect(phase, kept, planned)
             self.bar.update(count, kept.info)
+            self.journal.chunk(phase, standing.done, planned, kept)
+            if self.journal.stop_wanted():
+                self.interruption.asked = True
             if self._good_enough(standing):
                 return standing, repr(self.stop)
             if self.checkpoint is not None and self.checkpoint.due():
                 self.checkpoint.commit(standing)
+                self.journal.tell("commit", phase=phase, done=standing.done, number=self.checkpoint.number)
         return standing, "interrupted" if standing.done < planned else "finished"
+
+    def _about(self) -> dict[str, Any]:
+        sampler = self.setup.sampler.sampler if isinstance(self.setup.sampler, Tuner) else self.setup.sampler
+        return {"chains": self.plan.num_chains, "sampler": type(sampler).__name__, "seed": self.plan.seed}
 
     def _collect(self, phase: str, kept: Kept, planned: int) -> None:
         if phase == "draws" or self.plan.keep_warmup:

@@ -25,6 +25,7 @@ from orthodrome.errors import Diverged, OrthodromeWarning
 from orthodrome.run.conduct import Conductor, Draws
 from orthodrome.run.extras import add_groups, check_pointwise
 from orthodrome.run.interrupt import Interruption
+from orthodrome.run.journal import Journal
 from orthodrome.run.progress import Progress, new_progress
 from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
@@ -105,7 +106,9 @@ def sample(
             doors.check_resumable(setup.sampler)
         held = open_draws(checkpoint, store, dims, coords, locks)
         saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held, about)
-        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, seconds={})
+        journal = Journal(watched_folder(checkpoint, store), bar)
+        locks.callback(journal.close)
+        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, {}, journal)
         tree = carry_out(conductor)
     if check and not tree.attrs["interrupted"]:
         from orthodrome.diagnostics.verdict import warn_not_converged
@@ -148,6 +151,12 @@ def open_draws(
     return held
 
 
+def watched_folder(checkpoint: str | Path | None, store: str | Path | None) -> Path | None:
+    """Return the folder in which the run can be watched: its checkpoint, else its store, if it has one."""
+    place = checkpoint if checkpoint is not None else store
+    return None if place is None else Path(place)
+
+
 def open_checkpoint(
     folder: str | Path | None,
     every: float,
@@ -174,6 +183,7 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
     try:
         standing, reason = conductor.run(standing)
     except Diverged as failure:
+        conductor.journal.tell("end", reason="diverged")
         held.finish(attributes(conductor, "diverged"))
         failure.draws = held.tree()
         raise
@@ -183,6 +193,7 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
         held.finish(attributes(conductor, reason) | heat(conductor, standing))
     if saved is not None:
         saved.commit(standing, "" if reason == "interrupted" else reason)
+    conductor.journal.tell("end", reason=reason, phase=standing.phase, done=standing.done)
     if reason == "interrupted":
         tell_interrupted(conductor, standing)
         return held.tree()

@@ -20,13 +20,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+import orthodrome.tuning.leading as leading
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import leaves, maps
 from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.contract import StochasticSampler
-from orthodrome.tuning import leading
 from orthodrome.tuning.gradient_looks import GradientLook
 from orthodrome.tuning.leading import Leading
 

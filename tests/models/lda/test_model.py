@@ -153,10 +153,11 @@ def test_left_to_right_is_an_option(fitted: LDA) -> None:
 
 
 def test_a_stream_finds_the_topics() -> None:
-    model = LDA(TOPICS, random_state=0, n_jobs=1, total_documents=1000, topic_word_prior=0.1, num_warmup=30, thin=2)
-    for i in range(60):
+    """The warm-up is long enough to leave the random start: after 30 batches one seed of six had not left it."""
+    model = LDA(TOPICS, random_state=0, n_jobs=1, total_documents=1000, topic_word_prior=0.1, num_warmup=90, thin=2)
+    for i in range(120):
         model.partial_fit(planted(50, seed=i))
-    assert model.n_iter_ == 60 and model.settings_.method == "scir"
+    assert model.n_iter_ == 120 and model.settings_.method == "scir"
     assert matched_cosines(PLANTED, model.components_).min() > 0.95
     assert len(model.draws_["posterior"]["draw"]) == 15
 

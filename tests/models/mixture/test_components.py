@@ -32,6 +32,7 @@ from orthodrome.models.mixture.updates import (
 
 RNG = np.random.default_rng(1)
 IDS = np.arange(5)
+SLOTS = np.arange(4, dtype=np.int32)
 COUNTS = CategoricalComponents(0.6, (0, 3))
 GAUSSIAN = GaussianComponents(np.array([[1.0, 0.3], [0.3, 2.0]]), np.zeros(2), 0.7, 4.0)
 SPHERE = VonMisesFisherComponents(3, (np.log(0.3), np.log(50.0)))
@@ -135,6 +136,6 @@ def test_choices_do_not_depend_on_the_number_of_threads() -> None:
     for threads in {1, numba.config.NUMBA_NUM_THREADS}:
         numba.set_num_threads(threads)
         levels = levels_of(3, rows, places, logs)
-        found.append(choose_components(4, GAUSSIAN, DenseRows(x), rows, levels, logs, parameters))
+        found.append(choose_components(4, GAUSSIAN, DenseRows(x), rows, levels, logs, parameters, SLOTS))
     np.testing.assert_array_equal(found[0], found[-1])
     assert np.all(logs[found[0]] >= levels) and len(np.unique(found[0])) > 1

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from orthodrome import DirichletProcessMixture
 from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
 from orthodrome.kernels.computing import computing
+from orthodrome.models.mixture import reading
 from orthodrome.models.mixture.components.sphere import draw_directions
 from orthodrome.models.mixture.defaults import UPDATES
 
@@ -138,7 +139,27 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
     ({"degrees_of_freedom_prior": 1.0}, GOOD, "it must be above 2"),
     ({"covariance_prior": -np.eye(3)}, GOOD, "positive definite"),
     ({"num_draws": 0}, GOOD, "num_draws is 0"),
+    ({"num_draws": "abc"}, GOOD, "num_draws must be a whole number, not 'abc'"),
+    ({"batch_size": 2.5}, GOOD, "batch_size must be a whole number"),
+    ({"concentration": "abc"}, GOOD, "concentration is 'abc'"),
+    ({"kappa_range": None}, GOOD, "kappa_range is None; it must be two positive numbers"),
+    ({"method": ["gibbs"]}, GOOD, "method is"),
+    ({"mean_prior": "abc"}, GOOD, "mean_prior is 'abc'; it must be an array of finite numbers"),
+    ({"covariance_prior": np.eye(3) + np.eye(3, k=1)}, GOOD, "symmetric positive definite"),
+    ({"random_state": "abc"}, GOOD, "random_state: "),
+    ({"max_components": 10**9}, GOOD, r"50 draws take .* GiB, and the machine has .* Set max_components"),
+    ({}, "abc", "X: "),
 ]
+
+
+def malformed() -> Any:
+    """Return counts with a column index that is out of range, which SciPy does not look at."""
+    table = scipy.sparse.csr_matrix(np.eye(3))
+    table.indices[1] = 400
+    return table
+
+
+BAD.append(({"family": "multinomial"}, malformed(), "X, row 1: the column index 400 is out of range for 3 columns"))
 
 
 @pytest.mark.parametrize(("settings", "x", "text"), BAD)
@@ -150,6 +171,14 @@ def test_bad_input_is_refused_by_name(settings: dict[str, Any], x: Any, text: st
 def test_codes_that_fit_did_not_see_are_refused(fitted: dict[str, DirichletProcessMixture]) -> None:
     with pytest.raises(BadInput, match="row 0, column 2 has the code 3; `fit` saw 0 to 2"):
         fitted["categorical"].predict(np.array([[0, 0, 3, 0, 0, 0]]))
+
+
+def test_all_pairs_of_too_many_rows_are_refused(
+    fitted: dict[str, DirichletProcessMixture], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "physical_memory", lambda: 1000)
+    with pytest.raises(BadInput, match=r"the pairs of 120 rows take .* pass some of the rows"):
+        fitted["gaussian"].co_clustering(planted("gaussian"))
 
 
 def test_a_cap_that_is_reached_is_told() -> None:

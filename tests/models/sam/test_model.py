@@ -229,6 +229,23 @@ def test_published_settings_are_hot() -> None:
         assert model.temperature_ > 3
 
 
+def test_published_settings_of_the_other_methods() -> None:
+    """The authors' GMC methods have fixed small steps and begin the proportions anew; StoVI forgets by the data set."""
+    x, settings = planted(60)[1], {"num_warmup": 3, "num_draws": 3, "thin": 1}
+    for name, step in (("20news", 1e-4), ("wikipedia", 5e-5)):
+        model = SAM(3, method="gmc-apprmh", published=name, **settings, **SMALL).fit(x)
+        assert model.step_size_ == pytest.approx(step) and model.proportion_step_ == pytest.approx(1e-6)
+    still = SAM(3, method="gmc-bgibbs", published=True, **settings, **SMALL).fit(x)
+    free = SAM(3, method="gmc-bgibbs", **settings, **SMALL).fit(x)
+    moved = lambda model: np.abs(np.diff(all_topics(model.draws_), axis=0)).max()
+    assert still.step_size_ == pytest.approx(2e-5) and moved(still) < 0.1 * moved(free)
+    fast, slow = (
+        SAM(3, method="stovi", published=name, num_warmup=0, num_draws=20, thin=1, **SMALL).fit(x)
+        for name in ("20news", "wikipedia")
+    )
+    assert moved(slow) > 0 and not np.allclose(all_topics(fast.draws_)[-1], all_topics(slow.draws_)[-1])
+
+
 class Killed(Exception):
     """A kill in the middle of a run."""
 

@@ -9,8 +9,8 @@ A module in the folder `experiments` has
     run(context) -> list[Claim]
 
 and `reproduce` gives it a folder and a seed, and measures its time. A claim is one number or statement of the figure or
-table: what the paper says, what was measured, and whether it holds, computed from what was measured. The folder then
-has `result.json`, the figure as PNG and SVG, and the numbers behind it as CSV. It carries a marker (see
+table: what the paper says, what was measured, and whether it holds, computed from what was measured (`claims.claim`).
+The folder then has `result.json`, the figure as PNG and SVG, and the numbers behind it as CSV. It carries a marker (see
 `storage.ownership`): an experiment is run again in its own folder, and never writes into any other that is not empty.
 """
 
@@ -33,29 +33,15 @@ from typing import Any
 
 from orthodrome.core.display import for_csv
 from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.experiments.support.claims.claim import Claim
+from orthodrome.experiments.support.claims.reasons import REASONS
 from orthodrome.experiments.support.registry import EXPERIMENTS
 from orthodrome.storage import ownership
 
+__all__ = ["Claim", "Context", "load", "reproduce"]
+
 SCALES = ("quick", "paper")
 PACKAGES = ("orthodrome", "jax", "jaxlib", "numpy", "scipy", "xarray", "arviz-base", "arviz-stats")
-
-
-@dataclasses.dataclass(frozen=True)
-class Claim:
-    """One number or statement of a figure or table.
-
-    id: a short name
-    text: the statement
-    paper: the value in the paper
-    measured: the value found here
-    holds: whether the statement holds, computed from `measured`
-    """
-
-    id: str
-    text: str
-    paper: Any
-    measured: Any
-    holds: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +113,7 @@ def reproduce(
 def run_in(context: Context, module: ModuleType) -> dict[str, Any]:
     """Run an experiment in its folder, and write and return the content of `result.json`."""
     began = time.perf_counter()
-    claims = module.run(context)
+    claims = [judged(claim, context) for claim in module.run(context)]
     result = {
         "experiment": context.name,
         "scale": context.scale,
@@ -138,6 +124,15 @@ def run_in(context: Context, module: ModuleType) -> dict[str, Any]:
     }
     write_json(context.folder / "result.json", result)
     return result
+
+
+def judged(claim: Claim, context: Context) -> Claim:
+    """Return a claim as it counts: undecided only at `quick` scale, and with what is known of why it fails."""
+    if claim.holds is None and context.scale == "paper":
+        claim = dataclasses.replace(claim, holds=False)
+    if claim.holds is not False or claim.why:
+        return claim
+    return dataclasses.replace(claim, why=REASONS.get((context.name, claim.id), ""))
 
 
 def check_seed(seed: int) -> None:

@@ -1,75 +1,104 @@
-"""The main job: read rows, draw clusters, write and show what was found. A kill at any moment loses little.
-
-First the rows and the settings are saved, then the run commits its state as it goes (`state/`); the rest is a function
-of the draws. So `resume` does what `fit` does, from the first step that is not done, and ends in the same numbers.
-"""
+"""The main job: read rows, draw clusters, write and show what was found (see `jobs.fitting`)."""
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orthodrome.core.display import shown
+from orthodrome.jobs import fitting
 from orthodrome.jobs.cluster import show as screen
 from orthodrome.jobs.cluster.folder import FITS
 from orthodrome.jobs.cluster.job import ClusterJob, check_job
 from orthodrome.jobs.cluster.model import check_rows, learn
 from orthodrome.jobs.cluster.outputs import write_figures, write_tables
+from orthodrome.jobs.cluster.profiles import PROFILES
 from orthodrome.jobs.cluster.result import ClusterResult, load_result, save_result
 from orthodrome.jobs.cluster.rows import ClusterRows, load_rows, read_rows, save_rows
+from orthodrome.jobs.fit_folder import FitFolder
+from orthodrome.jobs.told import Told, settings_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+UNLABELLED = ("num_clusters", "concentration")
+"""What is judged: weights and parameters are those of components, which each draw numbers in its own way."""
+
+
+class ClusterFitting(fitting.Fitting[ClusterJob, ClusterRows, ClusterResult]):
+    """Clusters of rows."""
+
+    @property
+    def fits(self) -> FitFolder[ClusterJob]:
+        return FITS
+
+    def check(self, job: ClusterJob) -> None:
+        check_job(job)
+
+    def save(self, data: ClusterRows, folder: Path) -> None:
+        save_rows(data, folder)
+
+    def load(self, folder: Path) -> ClusterRows:
+        return load_rows(folder)
+
+    def announcement(self, job: ClusterJob, data: ClusterRows) -> str:
+        training = int(data.training.sum())
+        return (
+            f"{training:,} rows to learn from, {len(data.names) - training:,} held out, {len(data.columns):,} columns; "
+            f"{job.family} clusters by {job.method}"
+        )
+
+    def learn(self, job: ClusterJob, data: ClusterRows, folder: Path, progress: bool) -> ClusterResult:
+        return learn(job, data, folder / "state", progress)
+
+    def write(self, job: ClusterJob, data: ClusterRows, found: ClusterResult, folder: Path) -> list[Path]:
+        write_tables(found, data, folder)
+        figures = write_figures(found, data, folder / "figures", job.num_top)
+        save_result(found, folder)
+        return figures
+
+    def found(self, job: ClusterJob, data: ClusterRows, folder: Path) -> ClusterResult:
+        return load_result(folder, job.family)
+
+    def told(self, job: ClusterJob, data: ClusterRows, found: ClusterResult, folder: Path) -> Told:
+        from orthodrome.report.pictures.mixture import ClusterTables, mixture
+
+        length = lambda kind, name: f"{kind} {name}" if kind in ("sd", "length") else name
+        entries = [length(*entry) for entry in PROFILES[job.family].entries(data)]
+        parts = found.clusters
+        tables = ClusterTables(
+            *(parts.labels, parts.probability, data.names, parts.weights, parts.profiles, parts.overall, entries),
+            *([found.top(k, len(entries)) for k in range(len(parts.sizes))], parts.together, found.sample, found.pairs),
+        )
+        title = f"{len(parts.sizes)} {job.family} clusters of {len(data.names):,} rows"
+        settings = settings_of(job, found.numbers)
+        return Told(folder / "state", title, settings, tuple(mixture(tables)), UNLABELLED)
+
+    def show(self, job: ClusterJob, data: ClusterRows, found: ClusterResult, console: Console) -> None:
+        screen.show_clusters(found, data, job.num_top, console)
+        screen.show_numbers(found, console)
+
+    def show_places(self, folder: Path, figures: list[Path], console: Console) -> None:
+        screen.show_places(folder, figures, console)
+
+
+KIND = ClusterFitting()
+
+
 def fit(job: ClusterJob, path: Path, folder: Path, console: Console, progress: bool = True) -> ClusterResult:
     """Fit the rows of a file in a new folder."""
-    check_job(job)
-    FITS.refuse_occupied(folder)
-    rows = read_rows(job, path)
-    check_rows(job, rows, path)
-    with contextlib.ExitStack() as locks:
-        FITS.begin(folder, locks)
-        with FITS.writing(folder):
-            save_rows(rows, folder)
-            FITS.save_job(job, folder)
-            FITS.seal_inputs(folder)
-        announce(job, rows, folder, console)
-        return finish(job, load_rows(folder), folder, console, progress)
 
+    def read() -> ClusterRows:
+        rows = read_rows(job, path)
+        check_rows(job, rows, path)
+        return rows
 
-def announce(job: ClusterJob, rows: ClusterRows, folder: Path, console: Console) -> None:
-    """Print what is fitted, and how to resume it."""
-    training = int(rows.training.sum())
-    console.print(
-        f"{training:,} rows to learn from, {len(rows.names) - training:,} held out, {len(rows.columns):,} columns; "
-        f"{job.family} clusters by {job.method}"
-    )
-    console.print(f"if this is stopped, go on with: orthodrome cluster resume {shown(str(folder))}", style="dim")
+    return fitting.fit(KIND, job, read, folder, console, progress)
 
 
 def resume(folder: Path, console: Console, progress: bool = True) -> ClusterResult:
     """Resume a fit and finish it."""
-    FITS.require(folder)
-    with contextlib.ExitStack() as locks:
-        FITS.go_on(folder, locks)
-        return finish(FITS.load_job(folder), load_rows(folder), folder, console, progress)
-
-
-def finish(job: ClusterJob, rows: ClusterRows, folder: Path, console: Console, progress: bool) -> ClusterResult:
-    """Draw what is not drawn yet; write and show the results."""
-    result = learn(job, rows, folder / "state", progress)
-    with FITS.writing(folder):
-        FITS.reopen(folder)
-        write_tables(result, rows, folder)
-        figures = write_figures(result, rows, folder / "figures", job.num_top)
-        save_result(result, folder)
-        FITS.seal_results(folder)  # last: a folder with a result is finished
-    screen.show_clusters(result, rows, job.num_top, console)
-    screen.show_numbers(result, console)
-    screen.show_places(folder, figures, console)
-    return result
+    return fitting.resume(KIND, folder, console, progress)
 
 
 def show(folder: Path, console: Console, num_top: int, cluster: int | None) -> None:

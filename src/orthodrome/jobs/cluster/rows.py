@@ -20,8 +20,8 @@ from orthodrome.core.types import Reals
 from orthodrome.corpora.archive import read_matrix
 from orthodrome.corpora.opening import check_regular, lines, opened
 from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.jobs.cells import coded, numbers, read_cells
 from orthodrome.jobs.cluster.job import ClusterJob
-from orthodrome.jobs.cluster.table import coded, numbers, read_cells
 from orthodrome.storage import files
 
 LEAST_ROWS = 2
@@ -66,21 +66,26 @@ def read_csv(job: ClusterJob, path: Path) -> ClusterRows:
     if job.family == "categorical":
         table, levels = coded(cells, wanted, at, path)
         return ClusterRows(table, wanted, names, levels)
-    return ClusterRows(numbers(cells, wanted, at, path), wanted, names)
+    remedy = "choose columns of numbers with --columns, or use --family categorical"
+    return ClusterRows(numbers(cells, wanted, at, path, remedy), wanted, names)
 
 
 def read_npy(job: ClusterJob, path: Path) -> ClusterRows:
     """Read a dense matrix."""
     check_regular(path)
     try:
-        values = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)  # a header that claims too much takes no memory
+    except (OSError, ValueError, EOFError, OverflowError) as error:
         raise BadInput(f"cannot read {path}: {error}") from error
-    if values.ndim != 2 or values.dtype.kind not in "fiub":
-        raise BadInput(
-            f"{path} holds an array of shape {values.shape} and type {values.dtype}, not a matrix of numbers"
-        )
-    return numbered(job, values, path)
+    if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiub":
+        raise BadInput(f"{path} holds {described(values)}, not a matrix of numbers")
+    return numbered(job, np.array(values), path)
+
+
+def described(values: Any) -> str:
+    """Return what a file holds, in words."""
+    array = isinstance(values, np.ndarray)
+    return f"an array of shape {values.shape} and type {values.dtype}" if array else "several arrays"
 
 
 def read_npz(job: ClusterJob, path: Path) -> ClusterRows:
@@ -119,7 +124,10 @@ def split(values: Any, job: ClusterJob) -> np.ndarray:
     """Return a mask of the rows to learn from; a row with a code that none of them has is added to them."""
     count = values.shape[0]
     training = np.ones(count, bool)
-    training[np.random.default_rng(job.seed).permutation(count)[: round(job.held_out * count)]] = False
+    hidden = round(job.held_out * count)
+    if count - hidden < LEAST_ROWS:
+        raise BadInput(f"--held-out {job.held_out} leaves {count - hidden} of {count} rows to learn from: too few")
+    training[np.random.default_rng(job.seed).permutation(count)[:hidden]] = False
     if job.family == "categorical":
         training |= np.any(values > values[training].max(axis=0), axis=1)
     return training

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 SETTINGS: dict[str, Any] = {"num_topics": 20, "num_iterations": 600, "num_top_words": 8}
 
 
-def demo(folder: Path, seed: int, console: Console) -> None:
+def demo(folder: Path, seed: int, console: Console, progress: bool = True) -> None:
     """Fit, or resume a demonstration that was killed; a finished demonstration is made again."""
     job = Job(**SETTINGS, seed=seed)
     console.print("Spherical topics of the docstrings of Python's standard library", style="bold")
     console.print("the first run compiles its kernels before it begins, which takes up to a minute", style="dim")
     if FITS.unfinished(folder) and FITS.load_job(folder) == job:
         console.print(f"going on with the fit in {shown(str(folder))}")
-        resume(folder, console)
+        resume(folder, console, progress)
         return
     clear_demonstration(folder)
-    fit(job, folder, console, owner=DEMONSTRATION)
+    fit(job, folder, console, progress, owner=DEMONSTRATION)

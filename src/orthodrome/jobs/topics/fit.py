@@ -1,18 +1,14 @@
-"""The main job: read a corpus, draw topics, write and show what was found. A kill at any moment loses little.
-
-First the documents and the settings are saved, then the run commits its state as it goes (`state/`); the rest is a
-function of the draws. So `resume` does what `fit` does, from the first step that is not done, and ends in the same
-numbers.
-"""
+"""The main job: read a corpus, draw topics, write and show what was found (see `jobs.fitting`)."""
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orthodrome.core.display import shown
 from orthodrome.errors import BadInput
+from orthodrome.jobs import fitting
+from orthodrome.jobs.fit_folder import FitFolder
+from orthodrome.jobs.told import Told, settings_of
 from orthodrome.jobs.topics import show as screen
 from orthodrome.jobs.topics.documents import TopicCorpus, load_documents, read_documents, save_documents
 from orthodrome.jobs.topics.folder import FITS
@@ -25,54 +21,79 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+class TopicFitting(fitting.Fitting[Job, TopicCorpus, Result]):
+    """Topics of documents."""
+
+    @property
+    def fits(self) -> FitFolder[Job]:
+        return FITS
+
+    def check(self, job: Job) -> None:
+        check_job(job)
+        KINDS[job.model].check(job)
+
+    def save(self, data: TopicCorpus, folder: Path) -> None:
+        save_documents(data, folder)
+
+    def load(self, folder: Path) -> TopicCorpus:
+        return load_documents(folder)
+
+    def announcement(self, job: Job, data: TopicCorpus) -> str:
+        training, words = int(data.training.sum()), data.rows.shape[1]
+        return (
+            f"{training:,} documents to learn from, {len(data.names) - training:,} held out, {words:,} words; "
+            f"{job.num_topics} topics of {job.model.upper()} by {job.inference}"
+        )
+
+    def learn(self, job: Job, data: TopicCorpus, folder: Path, progress: bool) -> Result:
+        return learn(job, data, folder / "state", progress)
+
+    def write(self, job: Job, data: TopicCorpus, found: Result, folder: Path) -> list[Path]:
+        write_tables(found, data, folder, job.num_top_words)
+        figures = write_figures(found, data, folder / "figures", job.seed)
+        save_result(found, folder)
+        return figures
+
+    def found(self, job: Job, data: TopicCorpus, folder: Path) -> Result:
+        return load_result(folder, job.model)
+
+    def told(self, job: Job, data: TopicCorpus, found: Result, folder: Path) -> Told:
+        from orthodrome.report.pictures.topics import TopicTables, topics
+
+        tables = TopicTables(
+            *(found.mean, found.spread, found.corpus, found.proportions, found.proportions_sd),
+            *(data.vocabulary, data.names, data.rows, found.quantity, found.tells_absence),
+        )
+        title = f"{job.num_topics} topics of {Path(job.input).name} by {job.model.upper()}"
+        return Told(folder / "state", title, settings_of(job, found.numbers), (topics(tables, job.seed),))
+
+    def show(self, job: Job, data: TopicCorpus, found: Result, console: Console) -> None:
+        screen.show_topics(found, data.vocabulary, job.num_top_words, console)
+        screen.show_numbers(found, console)
+
+    def show_places(self, folder: Path, figures: list[Path], console: Console) -> None:
+        screen.show_places(folder, figures, console)
+
+
+KIND = TopicFitting()
+
+
 def fit(job: Job, folder: Path, console: Console, progress: bool = True, owner: str = "") -> Result:
     """Fit in a new folder."""
     job = with_absolute_copies(job)
-    check_job(job)
-    KINDS[job.model].check(job)
-    FITS.refuse_occupied(folder)
-    documents = read_documents(job, KINDS[job.model])
-    with contextlib.ExitStack() as locks:
-        FITS.begin(folder, locks, owner)
-        with FITS.writing(folder):
-            save_documents(documents, folder)
-            FITS.save_job(job, folder)
-            FITS.seal_inputs(folder)
-        announce(job, documents, folder, console)
-        return finish(job, documents, folder, console, progress)
-
-
-def announce(job: Job, documents: TopicCorpus, folder: Path, console: Console) -> None:
-    """Print what is fitted, and how to resume it."""
-    training, words = int(documents.training.sum()), documents.rows.shape[1]
-    console.print(
-        f"{training:,} documents to learn from, {len(documents.names) - training:,} held out, {words:,} words; "
-        f"{job.num_topics} topics of {job.model.upper()} by {job.inference}"
-    )
-    console.print(f"if this is stopped, go on with: orthodrome topics resume {shown(str(folder))}", style="dim")
+    read = lambda: read_documents(job, KINDS[job.model])
+    return with_copies(job, folder, fitting.fit(KIND, job, read, folder, console, progress, owner))
 
 
 def resume(folder: Path, console: Console, progress: bool = True) -> Result:
     """Resume a fit and finish it."""
-    FITS.require(folder)
-    with contextlib.ExitStack() as locks:
-        FITS.go_on(folder, locks)
-        return finish(FITS.load_job(folder), load_documents(folder), folder, console, progress)
+    result = fitting.resume(KIND, folder, console, progress)
+    return with_copies(FITS.load_job(folder), folder, result)
 
 
-def finish(job: Job, documents: TopicCorpus, folder: Path, console: Console, progress: bool) -> Result:
-    """Draw what is not drawn yet; write and show the results."""
-    result = learn(job, documents, folder / "state", progress)
-    with FITS.writing(folder):
-        FITS.reopen(folder)
-        write_tables(result, documents, folder, job.num_top_words)
-        figures = write_figures(result, documents, folder / "figures", job.seed)
-        save_result(result, folder)
-        FITS.seal_results(folder)  # last: a folder with a result is finished
+def with_copies(job: Job, folder: Path, result: Result) -> Result:
+    """Copy the tables to where the job asks for them, and return the result."""
     copy_out(folder, {"topic-keys.txt": job.output_topic_keys, "doc-topics.txt": job.output_doc_topics})
-    screen.show_topics(result, documents.vocabulary, job.num_top_words, console)
-    screen.show_numbers(result, console)
-    screen.show_places(folder, figures, console)
     return result
 
 

@@ -11,6 +11,7 @@ are valid where a concentration is below 1/2.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -27,7 +28,7 @@ from orthodrome.manifolds.log_ratio import LogRatioSimplex
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.reflected_simplex import ReflectedSimplex
 from orthodrome.manifolds.simplex import Simplex
-from orthodrome.models.base import SampledModel
+from orthodrome.models.base import SampledModel, Saving
 from orthodrome.models.comparison.tables import Comparisons, read_comparisons
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
@@ -78,12 +79,22 @@ class PairedComparison(SampledModel):
         self.space = space
         self.method = method
 
-    def fit(self, table: Any, y: Any = None, *, players: Any = None) -> PairedComparison:
+    def fit(
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        players: Any = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 10.0,
+    ) -> PairedComparison:
         """Draw from the posterior given a table.
 
         table: of winners and losers (see `read_comparisons`)
         y: ignored
         players: all names, in the order wanted; None: those in the table, sorted
+        checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
+            between two commits
         """
         self.check_run()
         self.comparisons_ = read_comparisons(table, players)
@@ -95,7 +106,8 @@ class PairedComparison(SampledModel):
         with self.in_precision():
             law = target(self.comparisons_, concentration, space, self.dtype)
             start, dims = even_start(law, len(self.players_), self.dtype), {"strength": ["player"]}
-            tree = self.drawn(sampler_for(law, self.method), start, dims, coords={"player": list(self.players_)})
+            coords, saving = {"player": list(self.players_)}, Saving(checkpoint, checkpoint_every)
+            tree = self.drawn(sampler_for(law, self.method), start, dims, coords, saving)
         self.draws_ = with_weights(tree, law)
         strength = np.asarray(self.draws_["posterior"]["strength"], float)
         self.mean_, self.sd_ = strength.mean((0, 1)), strength.std((0, 1))

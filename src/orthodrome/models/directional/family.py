@@ -10,6 +10,7 @@ isometries.
 from __future__ import annotations
 
 import abc
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +22,7 @@ from jax import Array
 from orthodrome.core.types import Reals
 from orthodrome.manifolds import Product, Sphere
 from orthodrome.models.directional.data import check_spread
-from orthodrome.targets import Target
+from orthodrome.targets import Posterior, Target
 
 if TYPE_CHECKING:
     import xarray
@@ -97,6 +98,35 @@ class Family(abc.ABC):
         """
         data = {"statistics": self.statistics(x), "scale": scale, "weight": weight}
         return Target(self.manifold(), self.logdensity, jax.tree.map(lambda a: jnp.asarray(a, dtype), data))
+
+    def posterior(self, x: Reals, scale: float, weight: float, dtype: str) -> Posterior:
+        """Return the posterior of a mixture as a prior and the likelihood of one row, for minibatches of rows."""
+        prior = RowPrior(self, float(scale), float(weight))
+        return Posterior(self.manifold(), prior, RowLikelihood(self), jnp.asarray(x, dtype))
+
+
+@dataclasses.dataclass(frozen=True)
+class RowLikelihood:
+    """The log likelihood of one row, for minibatches."""
+
+    family: Family
+
+    def __call__(self, p: Parameters, row: Array) -> Array:
+        """Return it at parameters in the user's coordinates."""
+        return self.family.loglikelihood(p, self.family.statistics(row[None]))
+
+
+@dataclasses.dataclass(frozen=True)
+class RowPrior:
+    """The log prior with its settings, for minibatches."""
+
+    family: Family
+    scale: float
+    weight: float
+
+    def __call__(self, p: Parameters) -> Array:
+        """Return it at parameters in the user's coordinates."""
+        return self.family.logprior(p, {"scale": self.scale, "weight": self.weight})
 
 
 def with_kinds(tree: xarray.DataTree, kinds: dict[str, str], drop: str = "") -> xarray.DataTree:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -31,7 +32,9 @@ from orthodrome import doors
 from orthodrome.diagnostics.summaries import summary_of
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, thinned
+from orthodrome.gradients.minibatch import Minibatch
+from orthodrome.gradients.noise_models import EmpiricalFisher, NoNoise
+from orthodrome.models.base import SampledModel, Saving, thinned
 from orthodrome.models.directional.evidence import BayesFactor, log_marginal
 from orthodrome.models.directional.family import Family, Parameters, Reals
 from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily
@@ -42,6 +45,8 @@ from orthodrome.models.directional.torus_mixture import TorusMixtureFamily
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.holders.tempering import Tempering
+from orthodrome.samplers.stochastic.gsgnht import GSGNHT
+from orthodrome.samplers.stochastic.sggmc import SGGMC
 
 FAMILIES: dict[str, Family] = {
     "von-mises-fisher": VonMisesFisherFamily(),
@@ -54,7 +59,12 @@ FAMILIES: dict[str, Family] = {
     "cosine-mixture": TorusMixtureFamily(CosineFamily()),
     "matrix-fisher": MatrixFisherFamily(),
 }
-METHODS = ("nuts", "hmc")
+STOCHASTIC = {"gsgnht": GSGNHT, "sggmc": SGGMC}
+METHODS = ("nuts", "hmc", *STOCHASTIC)
+
+
+LOOKED_AT = 10_000
+"""The largest number of rows from which starts are made."""
 
 
 class Directional(SampledModel):
@@ -65,7 +75,9 @@ class Directional(SampledModel):
     components: of a mixture
     scale: of the prior: the mean of concentrations, and the standard deviation of what may have either sign
     weight_concentration: of the Dirichlet prior of a mixture's weights
-    method: 'nuts' or 'hmc', tuned in warm-up
+    method: 'nuts' or 'hmc', tuned in warm-up; 'gsgnht' or 'sggmc': a mixture from minibatches of many rows
+    batch_size: rows in a stochastic gradient
+    num_steps: words of a stochastic transition
     tempering: None, or the number of replicas (see `Tempering`)
     num_chains, num_warmup, num_draws: of the run
     dtype: 'float32' or 'float64'
@@ -85,6 +97,8 @@ class Directional(SampledModel):
         weight_concentration: float = 1.0,
         method: str = "nuts",
         tempering: int | None = None,
+        batch_size: int = 500,
+        num_steps: int = 10,
         num_chains: int = 4,
         num_warmup: int = 500,
         num_draws: int = 1000,
@@ -99,20 +113,27 @@ class Directional(SampledModel):
         self.weight_concentration = weight_concentration
         self.method = method
         self.tempering = tempering
+        self.batch_size = batch_size
+        self.num_steps = num_steps
 
-    def fit(self, X: Any, y: Any = None) -> Directional:
+    def fit(
+        self, X: Any, y: Any = None, *, checkpoint: str | Path | None = None, checkpoint_every: float = 10.0
+    ) -> Directional:
         """Draw from the posterior given the data.
 
         X: unit vectors in rows, angles on a circle (n,), pairs of angles (n, 2), or rotation matrices (n, 3, 3)
         y: ignored
+        checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
+            between two commits
         """
         family, x = self._checked(X)
         rngs = [np.random.default_rng([self.random_state, chain]) for chain in range(self.num_chains)]
         with self.in_precision():
-            law = family.target(x, self.scale, self.weight_concentration, self.dtype)
-            starts = [family.start(x, rng, self.components) for rng in rngs]
+            few = x[:: max(1, len(x) // LOOKED_AT)]
+            starts = [family.start(few, rng, self.components) for rng in rngs]
             starts = [{name: np.asarray(value, self.dtype) for name, value in start.items()} for start in starts]
-            tree = self.drawn(self._sampler(law), starts, dims=family.dims)
+            saving = Saving(checkpoint, checkpoint_every)
+            tree = self.drawn(self._sampler(family, x), starts, dims=family.dims, saving=saving)
             self.parameters_ = parameters(tree)
             self._raw = None if family.mixture else everything(tree)
             self.draws_ = family.finished(tree, x)
@@ -165,6 +186,10 @@ class Directional(SampledModel):
             p = {name: jnp.asarray(thinned(a.reshape(-1, *a.shape[2:])), self.dtype) for name, a in flat.items()}
             return np.asarray(jax.lax.map(lambda one: family.responsibilities(one, x), p).mean(0), float)
 
+    def check(self, X: Any) -> None:
+        """Raise if the settings or the data are not right, before anything is drawn."""
+        self._checked(X)
+
     def _checked(self, data: Any) -> tuple[Family, Reals]:
         self.check_run()
         doors.check_choice("law", self.law, tuple(FAMILIES))
@@ -172,16 +197,34 @@ class Directional(SampledModel):
         doors.check_positive("scale", self.scale)
         doors.check_positive("weight_concentration", self.weight_concentration)
         doors.check_whole("components", self.components, 1)
+        for name in ("batch_size", "num_steps"):
+            doors.check_whole(name, getattr(self, name), 1)
         if self.tempering is not None:
             doors.check_whole("tempering", self.tempering, 2)
         family = FAMILIES[self.law]
+        if self.method in STOCHASTIC and (not family.mixture or self.tempering is not None):
+            why = (
+                "has no tempering"
+                if family.mixture
+                else f"is for mixtures: a gradient of law {self.law!r} costs the same"
+            )
+            rest = "" if family.mixture else " with any number of rows"
+            raise BadInput(f"method {self.method!r} {why}{rest}; use 'nuts'")
         x = family.read(data)
         family.check_spread(x)
         if family.mixture and not 2 <= self.components <= len(x):
             raise BadInput(f"components is {self.components}; take from 2 (one is a law of its own) to {len(x)} (rows)")
         return family, x
 
-    def _sampler(self, law: Any) -> Any:
+    def _sampler(self, family: Family, x: Reals) -> Any:
+        prior = self.scale, self.weight_concentration, self.dtype
+        if self.method in STOCHASTIC:
+            size = min(self.batch_size, len(x))
+            noise = EmpiricalFisher() if 2 <= size < len(x) else NoNoise()
+            return STOCHASTIC[self.method](
+                Minibatch(family.posterior(x, *prior), size, noise=noise), num_steps=self.num_steps
+            )
+        law = family.target(x, *prior)
         sampler = (GeodesicNUTS if self.method == "nuts" else GeodesicHMC)(FullGradient(law))
         return sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering)
 

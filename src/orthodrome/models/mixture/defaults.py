@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from orthodrome import doors
+from orthodrome.core.machine import physical_memory
 from orthodrome.errors import BadInput
 from orthodrome.models.mixture.doors import FAMILIES
 from orthodrome.models.mixture.updates import (
@@ -29,9 +32,17 @@ STICK_STEPS = {"sgrld": 5e-3}
 """h of parameters, and of sticks where SGRLD moves them; otherwise 0.1."""
 CAPACITY, LARGEST = 256, 1 << 30
 """Components that a chain can hold, and bytes that its draws may take."""
+WORKING = 6
+"""Arrays of the size of a draw that a chain works with."""
 BATCH, WARMUP, DRAWS = 1_000, {"gibbs": 100, "stochastic": 1_000}, 50
 MOVES = 5
 """Proposals of a split or a merge at a time."""
+
+COUNTS = ("n_clusters_init", "max_components", "batch_size", "num_draws", "thin", "total_rows")
+POSITIVE = (
+    *("concentration", "category_prior", "mean_precision_prior", "degrees_of_freedom_prior"),
+    *("step_size", "stick_step_size"),
+)
 
 
 class MixtureSettings(NamedTuple):
@@ -52,33 +63,37 @@ class MixtureSettings(NamedTuple):
 
 def check_settings(model: Any) -> None:
     """Refuse what cannot be right, before anything is computed."""
-    if model.family not in FAMILIES:
-        raise BadInput(f"family is {model.family!r}; it must be one of {', '.join(map(repr, FAMILIES))}")
+    doors.check_choice("family", model.family, FAMILIES)
     methods = ("auto", "gibbs", *UPDATES[model.family])
-    if model.method not in methods:
+    if not isinstance(model.method, str) or model.method not in methods:
         raise BadInput(
-            f"method is {model.method!r}; with family={model.family!r} it must be one of "
+            f"method is {model.method!r:.60}; with family={model.family!r} it must be one of "
             f"{', '.join(map(repr, methods))}"
         )
-    whole = ("n_clusters_init", "max_components", "batch_size", "num_draws", "thin", "num_chains", "total_rows")
-    for name in whole:
-        value = getattr(model, name)
-        if (value is None and name == "num_chains") or (value is not None and int(value) < 1):
-            raise BadInput(f"{name} is {value!r}; it must be at least 1")
-    for name in ("num_warmup", "split_merge", "label_swaps"):
-        value = getattr(model, name)
-        if value is not None and int(value) < 0:
-            raise BadInput(f"{name} is {value!r}; it must not be negative")
-    for name in ("concentration", "category_prior", "mean_precision_prior", "step_size", "stick_step_size"):
-        value = getattr(model, name)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise BadInput(f"{name} is {value!r}; it must be a positive number")
+    doors.check_whole("num_chains", model.num_chains, 1)
+    for names, least in ((COUNTS, 1), (("num_warmup", "split_merge", "label_swaps"), 0), (("n_jobs",), -1)):
+        for name in names:
+            if getattr(model, name) is not None:
+                doors.check_whole(name, getattr(model, name), least)
+    for name in POSITIVE:
+        if getattr(model, name) is not None:
+            doors.check_positive(name, getattr(model, name))
     for name in ("concentration_prior", "kappa_range"):
-        pair = getattr(model, name)
-        if len(pair) != 2 or not all(math.isfinite(value) and value > 0 for value in pair):
-            raise BadInput(f"{name} is {pair!r}; it must be two positive numbers")
+        check_pair(name, getattr(model, name))
     if not model.kappa_range[0] < model.kappa_range[1]:
         raise BadInput(f"kappa_range is {model.kappa_range!r}; the first number must be the smaller one")
+
+
+def check_pair(name: str, pair: Any) -> None:
+    """Refuse what is not two positive numbers."""
+    two = isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2
+    try:
+        for value in pair if two else ():
+            doors.check_positive(name, value)
+    except BadInput:
+        two = False
+    if not two:
+        raise BadInput(f"{name} is {pair!r:.60}; it must be two positive numbers")
 
 
 def settings_for(model: Any, count: int, numbers: int, streams: bool = False) -> MixtureSettings:
@@ -95,6 +110,7 @@ def settings_for(model: Any, count: int, numbers: int, streams: bool = False) ->
     capacity = int(pick("max_components", min(max(CAPACITY, 2 * clusters), room)))
     if clusters > capacity:
         raise BadInput(f"n_clusters_init is {clusters}, more than max_components = {capacity}")
+    check_memory(capacity, numbers, draws * int(model.num_chains))
     return MixtureSettings(
         method,
         min(count, int(pick("batch_size", count if gibbs or streams else BATCH))),
@@ -108,3 +124,13 @@ def settings_for(model: Any, count: int, numbers: int, streams: bool = False) ->
         draws,
         int(pick("thin", 1 if gibbs else 10)),
     )
+
+
+def check_memory(capacity: int, numbers: int, draws: int) -> None:
+    """Refuse components that the memory cannot hold: those of the draws, and a few more for the chain itself."""
+    needed, there = 8 * capacity * max(1, numbers) * (draws + WORKING), physical_memory()
+    if needed > there:
+        raise BadInput(
+            f"max_components is {capacity}: with {numbers} numbers for each component, {draws} draws take "
+            f"{needed / 2**30:.3g} GiB, and the machine has {there / 2**30:.3g}. Set max_components or num_draws lower"
+        )

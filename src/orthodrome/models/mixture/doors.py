@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
+from orthodrome.corpora.checked import check_matrix
 from orthodrome.errors import BadInput
 from orthodrome.models.mixture.components import (
     CategoricalComponents,
@@ -41,9 +42,11 @@ def named_rows(rows: Any) -> str:
 def read_table(model: Any, X: Any, reset: bool) -> Any:
     """Return X as a matrix of finite numbers, dense or (for counts) sparse."""
     sparse = model.family == "multinomial"
-    table = validate_data(
-        model, X, reset=reset, accept_sparse="csr" if sparse else False, dtype="numeric", ensure_all_finite=False
-    )
+    kinds: Any = "csr" if sparse else False
+    try:
+        table = validate_data(model, X, reset=reset, accept_sparse=kinds, dtype="numeric", ensure_all_finite=False)
+    except ValueError as error:  # scikit-learn's words, as an error of ours
+        raise BadInput(f"X: {error}") from error
     values = table.data if scipy.sparse.issparse(table) else table
     if values.dtype.kind not in "fiub":
         raise BadInput(f"X must hold real numbers; its dtype is {values.dtype}")
@@ -69,6 +72,7 @@ def read_rows(model: Any, X: Any, components: Components | None = None) -> Any:
 def count_rows(table: Any) -> CountRows:
     """Return rows of counts; negative ones, fractions and rows without any are refused."""
     table = scipy.sparse.csr_matrix(table)
+    check_matrix(table, "X")  # compiled code would read outside of its arrays
     if table.data.size and table.data.min() < 0:
         row = int(np.searchsorted(table.indptr, int(table.data.argmin()), side="right")) - 1
         raise BadInput(f"Negative values in data: row {row} has a count of {table.data.min()}; counts are >= 0")
@@ -126,7 +130,7 @@ def components_for(model: Any, rows: Any) -> tuple[Components, Any]:
 
 def _gaussian(model: Any, x: Any) -> tuple[Components, Any]:
     """Return Gaussian components: nu = d + 2 and E[covariance] = a share of the variances of the rows."""
-    d, offset = x.shape[1], x.mean(axis=0) if model.mean_prior is None else np.asarray(model.mean_prior, float)
+    d, offset = x.shape[1], x.mean(axis=0) if model.mean_prior is None else finite_array("mean_prior", model.mean_prior)
     if offset.shape != (d,):
         raise BadInput(f"mean_prior has the shape {offset.shape}; X has {d} columns")
     degrees = d + 2.0 if model.degrees_of_freedom_prior is None else float(model.degrees_of_freedom_prior)
@@ -136,11 +140,22 @@ def _gaussian(model: Any, x: Any) -> tuple[Components, Any]:
         variances = np.maximum(x.var(axis=0), 1e-12 + 1e-12 * np.abs(x).max(axis=0) ** 2)
         scatter = np.diag(variances) * SHARE * max(degrees - d - 1, 0.5)
     else:
-        scatter = np.asarray(model.covariance_prior, float)
-    if scatter.shape != (d, d) or np.linalg.eigvalsh(scatter)[0] <= 0:
-        raise BadInput(f"covariance_prior must be a positive definite matrix of shape {(d, d)}")
+        scatter = finite_array("covariance_prior", model.covariance_prior)
+    if scatter.shape != (d, d) or not np.allclose(scatter, scatter.T) or np.linalg.eigvalsh(scatter)[0] <= 0:
+        raise BadInput(f"covariance_prior must be a symmetric positive definite matrix of shape {(d, d)}")
     rows = DenseRows(np.ascontiguousarray(x - offset))
     return GaussianComponents(scatter, offset, float(model.mean_precision_prior), degrees), rows
+
+
+def finite_array(name: str, value: Any) -> Any:
+    """Return a setting as an array of finite numbers."""
+    try:
+        found = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if not np.all(np.isfinite(found)):
+        raise BadInput(f"{name} is {value!r:.60}; it must be an array of finite numbers")
+    return found
 
 
 SHARE = 0.1

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
-from orthodrome.models.mixture.assigning import choose_components, levels_of
+from orthodrome.models.mixture.assigning import batch_rows, choose_components, levels_of
 from orthodrome.models.mixture.components.contract import Names
 from orthodrome.models.mixture.sampler import (
     MixtureInfo,
@@ -86,27 +86,26 @@ class MixtureGibbs(MixtureSampler):
         held = np.flatnonzero(state.sizes).astype(np.int32)
         log_weights, log_rest = cluster_weights(rng, state.sizes[held], float(state.concentration))
         state.parameters[held] = given.components.draw(stream(seed, PARAMETERS), state.statistics[held])
-        rows = self.rows(rng)
+        rows = self.rows(seed)
         levels = levels_of(seed, rows, places_of(state, held, state.labels[rows]), log_weights)
         free, lowest = free_slots(state, held), float(levels.min(initial=0.0))
         _, new, log_rest = open_components(rng, log_rest, float(state.concentration), lowest, free.shape[0])
         held = np.concatenate([held, free[: new.shape[0]]]).astype(np.int32)
         log_weights = np.concatenate([log_weights, new])
         self._open(seed, state, free[: new.shape[0]])
-        own = np.ascontiguousarray(state.parameters[held])
-        chosen = choose_components(stream(seed, ROWS), given.components, given.data, rows, levels, log_weights, own)
-        relabel(given, state, rows, held[chosen])
+        facts = (given.components, given.data, rows, levels, log_weights, state.parameters, held)
+        relabel(given, state, rows, choose_components(stream(seed, ROWS), *facts))
         capped = log_rest > lowest or tally.capped
         state = self._kept(state, held, np.exp(log_weights))
         counts = (new.shape[0], tally.splits, tally.merges, tally.attempts)
         return state, MixtureInfo(int(state.held), *counts, bool(capped), 0.0)
 
-    def rows(self, rng: np.random.Generator) -> Names:
+    def rows(self, seed: int) -> Names:
         """Return the rows of a transition."""
         count = self.given.data.count
         if self.batch_size is None or self.batch_size >= count:
             return np.arange(count)
-        return rng.choice(count, self.batch_size, replace=False, shuffle=False)
+        return batch_rows(seed, count, self.batch_size)
 
     def _split_and_merge(self, rng: np.random.Generator, state: MixtureState) -> Tally:
         """Propose splits and merges; in the warm-up until as many rows were touched as there are."""

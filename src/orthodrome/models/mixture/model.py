@@ -218,7 +218,10 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
         rows = read_rows(self, X)
         self.components_law_, rows = components_for(self, rows)
         self.settings_ = settings_for(self, rows.count, self.components_law_.num_parameters, streams)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        try:
+            self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        except ValueError as error:
+            raise BadInput(f"random_state: {error}") from error
         return rows
 
     def _dims(self) -> dict[str, tuple[str, ...]]:

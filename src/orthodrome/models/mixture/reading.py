@@ -16,7 +16,9 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from orthodrome.core.machine import physical_memory
 from orthodrome.core.types import Reals
+from orthodrome.errors import BadInput
 from orthodrome.kernels.computing import computing
 from orthodrome.models.mixture.components import Components
 from orthodrome.models.mixture.doors import read_rows
@@ -76,6 +78,10 @@ class MixtureReading:
     def co_clustering(self, X: Any) -> NDArray[np.float64]:
         """Return the probability that two rows of X are in one cluster, for all pairs, averaged over draws."""
         rows = self.rows(X)
+        if (needed := 16 * rows.count**2) > physical_memory():
+            raise BadInput(
+                f"the pairs of {rows.count} rows take {needed / 2**30:.3g} GiB; pass some of the rows to co_clustering"
+            )
         found = np.zeros((rows.count, rows.count))
         chosen = self.some_draws()
         for weights, parameters in chosen:

@@ -20,6 +20,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.kernels.thread_choice import on_fastest_threads
+from orthodrome.models.mixture.compiled.rows import change_labels
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 from orthodrome.random.keys import seed_of
 from orthodrome.samplers.contract import PythonSampler
@@ -201,21 +202,17 @@ def places_of(state: MixtureState, held: NDArray[np.int32], labels: Labels) -> L
 
 def relabel(given: MixtureProblem, state: MixtureState, rows: Names, labels: Labels) -> None:
     """Give rows new labels, and bring sizes and statistics up to date."""
-    before = state.labels[rows]
-    changed = np.flatnonzero(before != labels)
-    moved, old, new = rows[changed], before[changed], labels[changed]
-    given.components.move(given.data, moved, old, new, state.statistics)
-    slots = state.sizes.shape[0]
-    gone = np.bincount(old[old >= 0], minlength=slots)
-    state.sizes[:] += np.bincount(new, minlength=slots) - gone
-    state.labels[moved] = new
-    state.statistics[(gone > 0) & (state.sizes == 0)] = 0.0  # what rounding leaves
+    before = np.empty(rows.shape[0], np.int32)
+    emptied = change_labels(rows, labels, state.labels, state.sizes, before)
+    given.components.move(given.data, rows, before, labels, state.statistics)
+    state.statistics[emptied] = 0.0  # what rounding leaves
 
 
 def keep(state: MixtureState, held: NDArray[np.int32], weights: Reals, kept: NDArray[np.bool_]) -> None:
     """Hold some of the components, and clear the slots of the others; weights by place, of which draws show those
     with rows."""
-    clear(state, held[~kept])
+    if not kept.all():
+        clear(state, held[~kept])
     state.weights[:] = 0.0
     state.weights[held] = np.where(state.sizes[held] > 0, weights, 0.0)
 

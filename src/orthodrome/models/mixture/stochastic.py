@@ -4,7 +4,7 @@ Components have an order, that of their sticks; z* is the last place with a row.
 the N rows and m_j = (N / n) #{i in S: z_i = j}:
 
     sticks of the places up to z*, towards Beta(1 + m_j, alpha + sum_{l>j} m_l), and parameters, by a step of `update`
-    components change places                                             (`label_moves`, on the sizes of all rows)
+    components change places                                             (`compiled.places`, on the sizes of all rows)
     u_i ~ U(0, w_{z_i}) for i in S
     alpha | sticks ~ Gamma(a + z*, b - sum_j log(1 - v_j))
     sticks broken off the rest, down to the lowest u_i; parameters of those drawn from G_0
@@ -24,30 +24,22 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.assigning import choose_components, levels_of
+from orthodrome.models.mixture.assigning import batch_rows, choose_components
+from orthodrome.models.mixture.compiled.places import slice_batch
 from orthodrome.models.mixture.components.contract import Names
 from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, stream
-from orthodrome.models.mixture.label_moves import swap_places
 from orthodrome.models.mixture.sampler import (
     MixtureInfo,
     MixtureProblem,
     MixtureSampler,
     MixtureState,
-    free_slots,
     keep,
     places_of,
     relabel,
 )
 from orthodrome.models.mixture.split_merge import Tally, split_and_merge
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
-from orthodrome.models.mixture.weights import (
-    cluster_weights,
-    concentration_of_sticks,
-    open_components,
-    size_biased,
-    stick_weights,
-    sticks_of,
-)
+from orthodrome.models.mixture.weights import cluster_weights, size_biased, stick_weights, sticks_of
 
 STICKS, AUXILIARY = 4, 5
 """Streams of a transition, beside those of Gibbs."""
@@ -108,45 +100,42 @@ class StochasticMixture(MixtureSampler):
 
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Move sticks and parameters, then the labels of a batch."""
-        given, rng, tally = self.given, np.random.Generator(np.random.Philox(seed)), Tally()
-        rows = self.rows(rng)
+        given, tally = self.given, Tally()
+        rows = self.rows(seed)
         self._label_new(seed, state, rows)
         if self.moves_every and int(state.taken) % self.moves_every == 0:
-            state, tally = self._split_and_merge(seed, rng, state)
-        held = state.order[: state.held].copy()
-        self._advance(seed, state, held, rows)
-        sticks = state.sticks[: held.shape[0]]
-        for _ in range(self.swaps or 0):
-            swap_places(rng, held, sticks, state.sizes)
-        log_weights, log_rest = stick_weights(sticks)
-        levels = levels_of(seed, rows, places_of(state, held, state.labels[rows]), log_weights)
-        if given.prior is not None:
-            state = state._replace(concentration=concentration_of_sticks(rng, sticks, given.prior))
-        free, lowest = free_slots(state, held), float(levels.min(initial=0.0))
-        pairs, new, log_rest = open_components(rng, log_rest, float(state.concentration), lowest, free.shape[0])
-        self._open(seed, state, free[: new.shape[0]], pairs, held.shape[0])
-        held = np.concatenate([held, free[: new.shape[0]]]).astype(np.int32)
-        log_weights = np.concatenate([log_weights, new])
-        own = np.ascontiguousarray(state.parameters[held])
-        chosen = choose_components(stream(seed, ROWS), given.components, given.data, rows, levels, log_weights, own)
-        relabel(given, state, rows, held[chosen])
+            state, tally = self._split_and_merge(seed, state)
+        before = int(state.held)
+        self._advance(seed, state, state.order[:before], rows)
+        levels, weights = np.empty(rows.shape[0]), np.empty(state.sizes.shape[0])
+        chain = (state.labels, state.order, before, state.sticks, state.sizes)
+        prior = given.prior or (0.0, 0.0)
+        total, alpha, log_rest, lowest = slice_batch(
+            seed, rows, *chain, self.swaps or 0, float(state.concentration), prior, levels, weights
+        )
+        state = state._replace(concentration=float(alpha))
+        self._open(seed, state, state.order[before:total])
+        held, log_weights = state.order[:total].copy(), weights[:total]
+        among = (given.components, given.data, rows, levels, log_weights, state.parameters, held)
+        relabel(given, state, rows, choose_components(stream(seed, ROWS), *among))
         state = self._truncated(state, held, np.exp(log_weights))
-        counts = (new.shape[0], tally.splits, tally.merges, tally.attempts)
+        counts = (total - before, tally.splits, tally.merges, tally.attempts)
         clusters = int(np.count_nonzero(state.sizes))
         return state, MixtureInfo(clusters, *counts, bool(log_rest > lowest or tally.capped), self.parameter_step)
 
-    def rows(self, rng: np.random.Generator) -> Names:
+    def rows(self, seed: int) -> Names:
         """Return the rows of a batch."""
         count = self.given.data.count
         if self.batch_size >= count:
             return np.arange(count)
-        return rng.choice(count, self.batch_size, replace=False, shuffle=False)
+        return batch_rows(seed, count, self.batch_size)
 
     def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
         """Return the statistics of a batch times N / n, by place."""
         places = places_of(state, held, state.labels[rows])
         found = self.given.components.statistics(self.given.data, rows, places, held.shape[0])
-        return found * (self.given.total / rows.shape[0])
+        found *= self.given.total / rows.shape[0]
+        return found
 
     def _advance(self, seed: int, state: MixtureState, held: NDArray[np.int32], rows: Names) -> None:
         """Take a step of sticks and parameters."""
@@ -154,9 +143,9 @@ class StochasticMixture(MixtureSampler):
         prior, shapes = self._shapes(float(state.concentration), statistics[:, 0])
         step = self.stick_step
         state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), state.sticks[:size], shapes, prior, step)
-        lines = (state.parameters[held], state.auxiliary[held], statistics, self.parameter_step)
-        moved = self.update.advance(stream(seed, PARAMETERS), self.given.components, *lines)
-        state.parameters[held], state.auxiliary[held] = moved
+        places = (state.parameters, state.auxiliary, held)
+        own = stream(seed, PARAMETERS)
+        self.update.advance_slots(own, self.given.components, *places, statistics, self.parameter_step)
 
     def _shapes(self, alpha: float, m: Reals) -> tuple[Reals, Reals]:
         """Return (1, alpha) and (1 + m_j, alpha + sum_{l>j} m_l)."""
@@ -170,12 +159,13 @@ class StochasticMixture(MixtureSampler):
             return
         held = state.order[: state.held].copy()
         log_weights, _ = stick_weights(state.sticks[: held.shape[0]])
-        own, levels = np.ascontiguousarray(state.parameters[held]), np.full(new.shape[0], -np.inf)
-        facts = (self.given.components, self.given.data, new, levels, log_weights, own)
-        relabel(self.given, state, new, held[choose_components(stream(seed, AUXILIARY), *facts, weighted=True)])
+        levels = np.full(new.shape[0], -np.inf)
+        among = (self.given.components, self.given.data, new, levels, log_weights, state.parameters, held)
+        relabel(self.given, state, new, choose_components(stream(seed, AUXILIARY), *among, weighted=True))
 
-    def _split_and_merge(self, seed: int, rng: np.random.Generator, state: MixtureState) -> tuple[MixtureState, Tally]:
+    def _split_and_merge(self, seed: int, state: MixtureState) -> tuple[MixtureState, Tally]:
         """Propose splits and merges, and draw sticks and parameters anew if any was accepted."""
+        rng = np.random.Generator(np.random.Philox(seed))
         tally = split_and_merge(rng, self.given, state, self.moves or 0)
         if not tally.splits + tally.merges:
             return state, tally
@@ -195,13 +185,11 @@ class StochasticMixture(MixtureSampler):
         state.order[: held.shape[0]] = held
         return state._replace(held=held.shape[0])
 
-    def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int64], pairs: Reals, place: int) -> None:
+    def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int32]) -> None:
         """Draw the parameters of new components from the base measure."""
         if slots.shape[0]:
-            nothing = np.zeros((slots.shape[0], self.given.components.num_statistics))
-            state.parameters[slots] = self.given.components.draw(stream(seed, FRESH), nothing)
-            self._refresh(stream(seed, FRESH), state, slots, nothing)
-            state.sticks[place : place + slots.shape[0]] = pairs
+            drawn = self.update.opened(stream(seed, FRESH), self.given.components, slots.shape[0])
+            state.parameters[slots], state.auxiliary[slots] = drawn
 
     def _refresh(self, seed: int, state: MixtureState, slots: Any, statistics: Reals) -> None:
         """Draw the auxiliary numbers of parameters that were just drawn."""

@@ -77,12 +77,6 @@ def escobar_west(
     return max(float(rng.gamma(a + clusters - (not more), 1 / rate)), 1e-12)
 
 
-def concentration_of_sticks(rng: np.random.Generator, sticks: Reals, prior: tuple[float, float]) -> float:
-    """Draw the concentration given sticks: Gamma(a + J, b - sum_j log(1 - v_j)) (erratum 001-8)."""
-    logs = sticks[:, 1] - np.logaddexp(sticks[:, 0], sticks[:, 1])
-    return max(float(rng.gamma(prior[0] + sticks.shape[0], 1 / (prior[1] - logs.sum()))), 1e-12)
-
-
 def size_biased(rng: np.random.Generator, log_weights: Reals) -> np.ndarray:
     """Return a size-biased random order: one after the other, with probabilities proportional to the weights left.
 

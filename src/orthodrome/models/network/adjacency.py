@@ -50,7 +50,7 @@ def read_network(edges: Any, missing: Iterable[tuple[Any, Any]] = (), nodes: Seq
 
 def _read(edges: Any, nodes: Sequence[Any] | None) -> Network:
     if isinstance(edges, str | Path):
-        return _from_pairs(_file_pairs(Path(edges)), nodes)
+        return _from_pairs(file_pairs(Path(edges)), nodes)
     if hasattr(edges, "nodes") and hasattr(edges, "edges"):  # a networkx graph, without importing networkx
         return _from_pairs([tuple(pair)[:2] for pair in edges.edges], list(edges.nodes) if nodes is None else nodes)
     if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[0] == edges.shape[1]:
@@ -62,7 +62,8 @@ def _read(edges: Any, nodes: Sequence[Any] | None) -> Network:
     return _from_pairs([tuple(pair) for pair in np.asarray(edges).tolist()], nodes)
 
 
-def _file_pairs(path: Path) -> list[tuple[Any, ...]]:
+def file_pairs(path: Path) -> list[tuple[Any, ...]]:
+    """Return the pairs of a CSV file; a first line that is no pair of numbers is a header."""
     try:
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
     except OSError as error:

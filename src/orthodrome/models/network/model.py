@@ -7,13 +7,19 @@ is in `law`. All three are sampled together by geodesic Monte Carlo on the produ
 posterior has local modes: several starts are tried and the best kept (`restarts`), and if the chains then still
 disagree, they are drawn once more with parallel tempering, between the modes. Signs and order of the columns are not
 identified: draws are aligned to one another (`aligned`).
+
+A network whose pairs are too many for a gradient of all of them is drawn by stochastic gradients (Liu, Zhu & Song 2016,
+section 6), from batches of its edges and of its other pairs (`pair_gradient`): memory and time then go by the nodes and
+the edges, and no matrix of all pairs is ever written down.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from orthodrome import doors
@@ -21,14 +27,17 @@ from orthodrome.core.types import Reals
 from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
-from orthodrome.models.base import SampledModel, thinned
+from orthodrome.models.base import SampledModel, Saving, thinned
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
 from orthodrome.models.network.modes import disagree, tempered
+from orthodrome.models.network.pairs import SparseNetwork, read_pairs
 from orthodrome.models.network.restarts import LOOKED, TRIED, Start, best_starts, candidates, dimension
 from orthodrome.models.network.starts import spectral_starts
+from orthodrome.models.network.stochastic import METHODS as STOCHASTIC
+from orthodrome.models.network.stochastic import sparse_starts, stochastic_sampler
 from orthodrome.run.sample import sample
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.holders.tempering import Tempering
@@ -36,7 +45,7 @@ from orthodrome.samplers.holders.tempering import Tempering
 if TYPE_CHECKING:
     import xarray
 
-METHODS = ("hmc", "gibbs")
+METHODS = ("hmc", "gibbs", *STOCHASTIC)
 
 
 class NetworkEigenmodel(SampledModel):
@@ -44,13 +53,15 @@ class NetworkEigenmodel(SampledModel):
 
     rank: p, the number of columns of the frame
     link: 'probit' or 'logit'
-    method: 'hmc', or 'gibbs': Hoff's sampler, the baseline (probit only; tempering and steps do not apply)
+    method: 'hmc'; 'gsgnht' or 'sggmc': stochastic gradients, for large networks (tempering, restarts and `step_size`
+        do not apply); 'gibbs': Hoff's sampler, the baseline (probit only; tempering and steps do not apply)
     restarts: the number of random starts that are tried beside those from the spectrum; 0 (and with 'gibbs'): the
         spectrum alone, and nothing is tried
     tempering: 'auto': if the chains end in different modes, and then with as many replicas as the dimension asks for;
         None: never; a number: always, with so many replicas (see `Tempering`)
     step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
-    num_steps: leapfrog steps of a trajectory (T in the paper)
+    num_steps: leapfrog steps of a trajectory (T in the paper), or words of a stochastic transition
+    batch_size: of a stochastic gradient: so many edges, and so many other pairs
     num_chains, num_warmup, num_draws: of the run
     dtype: 'float32' or 'float64'
     random_state: an int
@@ -58,8 +69,11 @@ class NetworkEigenmodel(SampledModel):
 
     After `fit`: draws_ (aligned), tempered_ (whether they were drawn with tempering), nodes_, edges_, frame_,
     eigenvalues_ and intercept_ (posterior means), and edge_probability_, the matrix of posterior probabilities of every
-    edge, the held-out ones included.
+    edge, the held-out ones included. With a stochastic method edges_ are the pairs that have an edge, and there is no
+    matrix: ask `predict_proba`.
     """
+
+    edges_: NDArray[Any]
 
     def __init__(
         self,
@@ -71,6 +85,7 @@ class NetworkEigenmodel(SampledModel):
         tempering: int | str | None = "auto",
         step_size: Any = None,
         num_steps: int = 20,
+        batch_size: int = 10_000,
         num_chains: int = 4,
         num_warmup: int = 500,
         num_draws: int = 500,
@@ -86,12 +101,25 @@ class NetworkEigenmodel(SampledModel):
         self.tempering = tempering
         self.step_size = step_size
         self.num_steps = num_steps
+        self.batch_size = batch_size
 
-    def fit(self, edges: Any, y: Any = None, *, missing: Any = (), nodes: Any = None) -> NetworkEigenmodel:
+    def fit(
+        self,
+        edges: Any,
+        y: Any = None,
+        *,
+        missing: Any = (),
+        nodes: Any = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 10.0,
+    ) -> NetworkEigenmodel:
         """Draw from the posterior given a network.
 
-        edges, missing, nodes: as in `read_network`; `missing` pairs are left out of the likelihood
+        edges, missing, nodes: as in `read_network`, with a stochastic method as in `read_pairs`, which takes sparse
+            matrices too; `missing` pairs are left out of the likelihood
         y: ignored
+        checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
+            between two commits; the tempered run is in a folder of its own beside it
         """
         self.check_run()
         doors.check_whole("rank", self.rank, 1)
@@ -99,33 +127,62 @@ class NetworkEigenmodel(SampledModel):
         doors.check_whole("restarts", self.restarts, 0)
         if self.tempering not in (None, "auto"):
             doors.check_whole("tempering", self.tempering, 2)
-        self.nodes_, self.edges_ = read_network(edges, missing, nodes)
+        doors.check_whole("batch_size", self.batch_size, 1)
         doors.check_choice("link", self.link, tuple(LINKS))
         doors.check_choice("method", self.method, METHODS)
+        saving = Saving(checkpoint, checkpoint_every)
+        if self.method in STOCHASTIC:
+            return self._fit_by_batches(read_pairs(edges, missing, nodes), saving)
+        self.nodes_, self.edges_ = read_network(edges, missing, nodes)
         if self.method == "gibbs" and (self.link != "probit" or isinstance(self.tempering, int)):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
-        if not 1 <= self.rank <= len(self.nodes_):
-            raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
+        self._check_rank()
         with self.in_precision():
-            self.draws_ = self._draws()
+            self.draws_ = self._draws(saving)
+        chosen = self._summarise()
+        probabilities = (self._probability(*one) for one in chosen)
+        self.edge_probability_: Reals = sum(probabilities, np.zeros((len(self.nodes_),) * 2)) / len(chosen)
+        self.warn_not_converged()
+        return self
+
+    def _fit_by_batches(self, network: SparseNetwork, saving: Saving) -> NetworkEigenmodel:
+        """Draw by stochastic gradients, from the spectrum of the network."""
+        if isinstance(self.tempering, int) or self.step_size is not None:
+            raise BadInput(
+                f"method {self.method!r} has no tempering and learns its step; leave both unset, or use 'hmc'"
+            )
+        self.nodes_, self.edges_ = network.nodes, network.edges
+        self._check_rank()
+        if not len(self.edges_):
+            raise BadInput("no known pair of nodes has an edge: there is nothing to learn from")
+        self.tempered_ = False
+        with self.in_precision():
+            sampler = stochastic_sampler(network, self.link, self.method, self.batch_size, self.num_steps)
+            starts = sparse_starts(network, self.rank, self.link, self.num_chains, self.random_state, self.dtype)
+            self.draws_ = self._aligned(sampler, starts, saving)
         self._summarise()
         self.warn_not_converged()
         return self
 
-    def _draws(self) -> xarray.DataTree:
+    def _check_rank(self) -> None:
+        if not 1 <= self.rank <= len(self.nodes_):
+            raise BadInput(f"rank is {self.rank}, but the network has {len(self.nodes_)} nodes; take 1 to that many")
+
+    def _draws(self, saving: Saving) -> xarray.DataTree:
         """Return the aligned draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
         sampler, replicas = self._sampler(), self.tempering if isinstance(self.tempering, int) else None
         starts = self._starts(sampler)
         self.tempered_ = replicas is not None
-        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts)
-        if self.tempering != "auto" or self.method == "gibbs" or not disagree(tree):
+        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts, saving)
+        certain = self.tempering != "auto" or self.method == "gibbs" or bool(tree.attrs["interrupted"])
+        if certain or not disagree(tree):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(sampler, dimension(starts[0])), starts)
+        return self._aligned(tempered(sampler, dimension(starts[0])), starts, beside(saving))
 
-    def _aligned(self, sampler: Any, starts: list[Start]) -> xarray.DataTree:
+    def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
-        return aligned(self.drawn(sampler, starts, dims, coords))
+        return aligned(self.drawn(sampler, starts, dims, coords, saving))
 
     def _sampler(self) -> Any:
         if self.method == "gibbs":
@@ -143,20 +200,23 @@ class NetworkEigenmodel(SampledModel):
         tried = candidates(*settings, self.restarts, self.random_state, self.dtype)
         return best_starts(tried, short, self.num_chains)
 
-    def _summarise(self) -> None:
+    def _summarise(self) -> list[Any]:
+        """Set the posterior means, and return some of the draws, over which predictions are averaged."""
         posterior = self.draws_["posterior"].dataset
         frame, values, intercept = (np.asarray(posterior[n], float) for n in ("frame", "eigenvalues", "intercept"))
         left, _, right = np.linalg.svd(frame.mean((0, 1)), full_matrices=False)
         self.frame_, self.eigenvalues_, self.intercept_ = left @ right, values.mean((0, 1)), float(intercept.mean())
         flat = (frame.reshape(-1, *frame.shape[2:]), values.reshape(-1, values.shape[-1]), intercept.ravel())
-        chosen = list(zip(*(thinned(part) for part in flat), strict=True))
-        probabilities = (self._probability(*one) for one in chosen)
-        self.edge_probability_: Reals = sum(probabilities, np.zeros((len(self.nodes_),) * 2)) / len(chosen)
+        self._chosen = list(zip(*(thinned(part) for part in flat), strict=True))
+        return self._chosen
 
     def _probability(self, frame: Reals, values: Reals, intercept: float) -> Reals:
+        return self._link((frame * values) @ frame.T + intercept)
+
+    def _link(self, eta: Reals) -> Reals:
         from scipy.special import expit, ndtr
 
-        return (ndtr if self.link == "probit" else expit)((frame * values) @ frame.T + intercept)
+        return (ndtr if self.link == "probit" else expit)(eta)
 
     def predict_proba(self, pairs: Any) -> Reals:
         """Return the posterior probability of an edge between the nodes of each pair.
@@ -169,7 +229,10 @@ class NetworkEigenmodel(SampledModel):
             rows, columns = np.array([[where[a], where[b]] for a, b in pairs]).T
         except KeyError as error:
             raise BadInput(f"{error.args[0]!r} is no node of the network") from None
-        return self.edge_probability_[rows, columns]
+        if self.method not in STOCHASTIC:
+            return self.edge_probability_[rows, columns]
+        each = (self._link(np.sum(u[rows] * values * u[columns], axis=1) + c) for u, values, c in self._chosen)
+        return sum(each, np.zeros(len(rows))) / len(self._chosen)
 
     def score(self, pairs: Any, edges: Any) -> float:
         """Return the area under the ROC curve for (held-out) pairs.
@@ -180,6 +243,14 @@ class NetworkEigenmodel(SampledModel):
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
+
+
+def beside(saving: Saving) -> Saving:
+    """Return where the tempered run keeps its state: beside that of the plain one."""
+    if saving.checkpoint is None:
+        return saving
+    folder = Path(saving.checkpoint)
+    return saving._replace(checkpoint=folder.with_name(f"{folder.name}-tempered"))
 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:

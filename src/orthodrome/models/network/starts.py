@@ -73,12 +73,12 @@ def _linearised(edges: Reals, link: str) -> Spectrum:
     """Return all eigenvalues and eigenvectors of (Y - d) / F'(c), and c."""
     known = np.isfinite(edges) & ~np.eye(len(edges), dtype=bool)
     share = float(np.clip(edges[known].mean(), *SHARES))
-    intercept, slope = _tangent(share, link)
+    intercept, slope = tangent(share, link)
     values, vectors = np.linalg.eigh(np.where(known, (np.where(known, edges, 0.0) - share) / slope, 0.0))
     return values, vectors, intercept
 
 
-def _tangent(share: float, link: str) -> tuple[float, float]:
+def tangent(share: float, link: str) -> tuple[float, float]:
     """Return F^-1(share) and F' there."""
     from scipy.special import logit, ndtri
 

@@ -1,10 +1,10 @@
-"""The settings of SGGMC and gSGNHT, from the parameters of `SAM` or as published."""
+"""The settings of SGGMC and gSGNHT, from the parameters of `SAM` or as published, and the authors' of other methods."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from orthodrome.models.sam.proportions import Sweep
 
@@ -12,6 +12,26 @@ PUBLISHED = {"20news": (1e-2, 1e-2), "wikipedia": (1e-1, 5e-1)}
 """gamma and rho of the paper's two experiments (erratum 3.2)."""
 PUBLISHED_STEP = 1e-6
 """Of the proportions."""
+
+
+class AuthorsGMC(NamedTuple):
+    """The authors' settings of a GMC method: leapfrogs and step of the topics; burn-in and draws of the proportions."""
+
+    num_steps: int
+    step_size: float
+    burn_in: int
+    kept: int
+
+
+PUBLISHED_GMC = {
+    ("gmc-apprmh", "20news"): AuthorsGMC(1, 1e-4, 15, 10),
+    ("gmc-apprmh", "wikipedia"): AuthorsGMC(1, 5e-5, 5, 10),
+    ("gmc-bgibbs", "20news"): AuthorsGMC(5, 2e-5, 15, 1),
+    ("gmc-bgibbs", "wikipedia"): AuthorsGMC(5, 5e-6, 10, 1),
+}
+"""Erratum 3.2. The proportions begin anew by least squares in every iteration (erratum c-5)."""
+PUBLISHED_FORGETTING = {"20news": 0.8, "wikipedia": 1.0}
+"""The exponent of the authors' stochastic variational inference (erratum 3.7)."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +78,15 @@ def settings_of(model: Any, num_documents: int) -> ChainSettings:
     )
 
 
+def data_set(model: Any) -> str:
+    """Return the data set whose published settings a model asks for; True stands for the first."""
+    return "20news" if model.published is True else str(model.published)
+
+
 def published_settings(model: Any, size: int, num_documents: int) -> ChainSettings:
     """Return the published settings (erratum 3.2): eps = sqrt(gamma / D), C = rho / eps, one batch for all inner steps,
     V = 0, and proportions that hardly move."""
-    gamma, rho = PUBLISHED["20news" if model.published is True else model.published]
+    gamma, rho = PUBLISHED[data_set(model)]
     step = math.sqrt(gamma / num_documents) if model.step_size is None else model.step_size
     return ChainSettings(
         batch_size=size,

@@ -23,9 +23,10 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.timing import timed
 from orthodrome.models.sam.batch import look, slope, whole
+from orthodrome.models.sam.chain_settings import PUBLISHED_GMC, PUBLISHED_STEP, data_set
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import flow, normals_like
-from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess
+from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
 from orthodrome.models.sam.state import ExactState
 
@@ -51,18 +52,23 @@ class ExactTopics(AdmixtureSampler):
     """Topics by bGibbs (one draw of the proportions in the sweep) or apprMH (several).
 
     num_steps: leapfrogs of the topics; given_step: their step size, None for one that warm-up finds
+    proportion_step: of the proportions' moves, None for one that warm-up finds; restart: whether the proportions begin
+        anew in every iteration, by the authors' least squares, as their code does
     """
 
     given: TopicProblem
     sweep: Sweep = static()
     num_steps: int = static()
     given_step: float | None = static(default=None)
+    proportion_step: float | None = static(default=None)
+    restart: bool = static(default=False)
 
     def begin(self, topics: Reals, seed: int) -> ExactState:
         """Return the state at these topics; proportions by least squares."""
         topics, law, count = topics.astype(np.float64), self.given.law, topics.shape[0]
         first = 0.5 / math.sqrt(4 * law.doc_topic_prior * count + law.document_concentration)
         first = 2 * first / math.sqrt(count) if self.sweep.flat else first
+        first = first if self.proportion_step is None else self.proportion_step
         curvature = law.document_concentration * self.given.data.count / count + law.topic_concentration
         step = 0.5 / math.sqrt(curvature) if self.given_step is None else self.given_step
         return ExactState(topics, self._no_proportions(count), math.log(first), math.log(step))
@@ -85,7 +91,9 @@ class ExactTopics(AdmixtureSampler):
 
     def _tuned(self, state: ExactState, acceptance: float, chance: float) -> ExactState:
         rate = max((1 + int(state.taken) / 10) ** -0.6, 0.05)
-        state = state._replace(log_proportion_step=min(state.log_proportion_step + rate * (acceptance - TARGET), 0.0))
+        if self.proportion_step is None:
+            learnt = min(state.log_proportion_step + rate * (acceptance - TARGET), 0.0)
+            state = state._replace(log_proportion_step=learnt)
         moved = state.log_step + rate * (chance - TARGET)
         return state._replace(log_step=moved) if self.given_step is None else state
 
@@ -99,8 +107,10 @@ class ExactTopics(AdmixtureSampler):
     def _proportions(self, state: ExactState, seed: int) -> Drawn:
         view = timed("gradient", look, state.topics, self.given.data, self._rows)
         law, items = self.given.law, self._rows.astype(np.uint64)
-        fresh = np.isnan(state.proportions[0, 0])
-        start = first_guess(view.gram, view.b) if fresh else state.proportions
+        if self.restart:
+            start = published_guess(view.gram, view.b)
+        else:
+            start = first_guess(view.gram, view.b) if np.isnan(state.proportions[0, 0]) else state.proportions
         settings = (law.document_concentration, law.doc_topic_prior, math.exp(state.log_proportion_step), self.sweep)
         args = (view.gram, view.b, start, *settings, seed, STREAM, items)
         return timed("proportions", draw_proportions, *args)
@@ -139,7 +149,18 @@ def in_float64(documents: DocumentVectors) -> DocumentVectors:
 
 def exact_topics(model: Any, problem: TopicProblem) -> ExactTopics:
     """Return the sampler with the settings of a `SAM`."""
+    if model.published:
+        return published_topics(model, problem)
     kept = 1 if model.method == "gmc-bgibbs" else model.proportion_draws
     sweep = Sweep(model.proportion_warmup, kept, model.proportion_steps, model.proportion_space == "flat")
     problem = replace(problem, data=in_float64(problem.data))
     return ExactTopics(problem, sweep, model.num_steps, model.step_size)
+
+
+def published_topics(model: Any, problem: TopicProblem) -> ExactTopics:
+    """Return the sampler with the authors' settings for a data set, which neither tune nor keep the proportions."""
+    authors = PUBLISHED_GMC[model.method, data_set(model)]
+    sweep = Sweep(authors.burn_in, authors.kept, 10, True)
+    step = authors.step_size if model.step_size is None else model.step_size
+    problem = replace(problem, data=in_float64(problem.data))
+    return ExactTopics(problem, sweep, authors.num_steps, step, PUBLISHED_STEP, restart=True)

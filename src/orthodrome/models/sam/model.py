@@ -56,8 +56,9 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     rows: 'unit' (refuse other rows), 'normalize' (divide by their length) or 'counts' (make tf-idf)
     variance_reduction: batches correct what is remembered of all documents (D x K numbers) instead of standing for it
     total_documents: D for `partial_fit`; None: the documents seen so far
-    published: 'sggmc' and 'gsgnht' with the paper's settings for '20news' (or True) or 'wikipedia', which heat the
-        chain 100,000 times, for comparison; concentrations not given are then 2V, 2V, 6V for V words and 10
+    published: the authors' settings for '20news' (or True) or 'wikipedia', for comparison: those of 'sggmc' and
+        'gsgnht' heat the chain 100,000 times, those of the GMC methods hardly move it; concentrations not given are
+        then 2V, 2V, 6V for V words and 10
     dtype: of the topics; random_state: an int, or None for a random one
     n_jobs: threads, None for what is fastest (the numbers do not depend on it); progress: show a bar
 

@@ -3,7 +3,8 @@
     q(mu) = vMF(mt, kappa0),   q(beta_t) = vMF(mut_t, sigma),   q(theta_d) = Dirichlet(at_d)
 
 One iteration: every document's Dirichlet (of a batch, for 'stovi'), some ascents of the mean directions mut along their
-projected gradient, and the closed form of mt. 'stovi' mixes the new mut with the old by (t + 5)^-0.8.
+projected gradient, and the closed form of mt. 'stovi' mixes the new mut with the old by
+(t + 5)^-g, g = 0.8 (the authors' for 20News; theirs for Wikipedia is 1).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.bessel import mean_length
 from orthodrome.kernels.timing import timed
+from orthodrome.models.sam.chain_settings import PUBLISHED_FORGETTING, data_set
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.exact import in_float64
 from orthodrome.models.sam.kernels.topics import add_documents, inner_products
@@ -30,7 +32,7 @@ from orthodrome.models.sam.state import VariationalState
 
 DOCUMENT_STEPS, TOPIC_STEPS = 60, 10
 """Ascents in one iteration: of each document's Dirichlet at most, and of the mean directions."""
-DELAY, FORGETTING = 5.0, 0.8
+DELAY = 5.0
 FIRST_RATE = 1e-8
 """The step size of the first ascent, which grows by half with each success."""
 
@@ -49,10 +51,12 @@ class VariationalTopics(AdmixtureSampler):
     """The optimiser as a sampler: an iteration is a `step`, the mean directions of the topics are its draws.
 
     batch_size: documents of an iteration; None: all of them ('vi')
+    forgetting: the exponent g of the weight (t + 5)^-g of a batch
     """
 
     given: TopicProblem
     batch_size: int | None = static(default=None)
+    forgetting: float = static(default=0.8)
 
     @cached_property
     def lengths(self) -> tuple[float, float]:
@@ -82,7 +86,7 @@ class VariationalTopics(AdmixtureSampler):
         rows, law = self._rows(seed), self.given.law
         at, bounds = self._documents_part(state, rows)
         new, rho, rate = self._topics_part(state, rows, at)
-        weight = 1.0 if self.batch_size is None else (int(state.taken) + 1 + DELAY) ** -FORGETTING
+        weight = 1.0 if self.batch_size is None else (int(state.taken) + 1 + DELAY) ** -self.forgetting
         topics = unit_rows((1 - weight) * state.topics + weight * new)
         sigma = law.topic_concentration * self.lengths[0]
         mean = law.corpus_concentration * law.mean + sigma * topics.sum(axis=0)
@@ -148,7 +152,9 @@ def products(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64])
 def variational_topics(model: Any, problem: TopicProblem) -> VariationalTopics:
     """Return the optimiser with the settings of a `SAM`; 'vi' has all documents in every iteration."""
     size = problem.data.count if model.batch_size is None else min(model.batch_size, problem.data.count)
-    return VariationalTopics(replace(problem, data=in_float64(problem.data)), size if model.method == "stovi" else None)
+    forgetting = PUBLISHED_FORGETTING[data_set(model) if model.published else "20news"]
+    stochastic = size if model.method == "stovi" else None
+    return VariationalTopics(replace(problem, data=in_float64(problem.data)), stochastic, forgetting)
 
 
 def proportion_step(law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, sweep: Sweep, seed: int) -> float:

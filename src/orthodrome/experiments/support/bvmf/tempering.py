@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthodrome.core.types import Reals
+from orthodrome.experiments.support.claims.claim import within_error
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 from orthodrome.run import sample
@@ -74,7 +75,8 @@ def balance_claims(case: TemperedCase) -> list[Claim]:
         found = balance(x) | {"round_trips": case.round_trips[name]}
         text = f"c1 = {case.c1:.0f}, {name} tempering balances the two modes: z-score of the sign of x5 below 3"
         holds = found["z"] < BALANCED and found["mcse"] < 0.2
-        claims.append(Claim(f"balance-{case.c1:.0f}-{name}", text, "transitions between modes (Fig. 5)", found, holds))
+        claim = Claim(f"balance-{case.c1:.0f}-{name}", text, "transitions between modes (Fig. 5)", found, holds)
+        claims.append(within_error(claim, abs(found["mean_sign"]), found["mcse"]))
     return claims
 
 

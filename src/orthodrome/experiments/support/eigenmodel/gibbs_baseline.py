@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthodrome.core.types import Reals
+from orthodrome.experiments.support.claims.claim import still_moving
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.eigenmodel.speed import compiled_seconds
 from orthodrome.models.network.gibbs import EigenmodelGibbs
@@ -25,11 +26,12 @@ SOUND = 0.05
 
 
 class Baseline(NamedTuple):
-    """Log posterior (chain, draw), the mean acceptance rate, and processor seconds of a sweep."""
+    """Log posterior (chain, draw), the mean acceptance rate, processor seconds of a sweep, and the eigenvalues."""
 
     lp: Reals
     acceptance: float
     seconds: float
+    eigenvalues: Reals
 
 
 def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
@@ -41,7 +43,8 @@ def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
     tree = sample(EigenmodelGibbs(edges), starts, num_warmup=0, num_draws=length, **settings)
     seconds = (time.process_time() - began) / (chains * length)
     stats = tree["sample_stats"]
-    return Baseline(np.asarray(stats["lp"], float), float(stats["acceptance_rate"].mean()), seconds)
+    values = np.asarray(tree["posterior"]["eigenvalues"], float)
+    return Baseline(np.asarray(stats["lp"], float), float(stats["acceptance_rate"].mean()), seconds, values)
 
 
 def gibbs_claims(found: Baseline, level: float, edges: Reals) -> list[Claim]:
@@ -56,4 +59,7 @@ def gibbs_claims(found: Baseline, level: float, edges: Reals) -> list[Claim]:
         "without a linear part its rejection steps accept at least one proposal in twenty, but a sweep costs more time"
     )
     text += " than a trajectory of 20 steps"
-    return [mode, Claim("gibbs-cost", text, None, measured, bool(found.acceptance > SOUND and ratio > 1))]
+    return [
+        still_moving(mode, found.lp),
+        Claim("gibbs-cost", text, None, measured, bool(found.acceptance > SOUND and ratio > 1)),
+    ]

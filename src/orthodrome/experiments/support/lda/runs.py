@@ -7,6 +7,7 @@ machine does not change it. Chains start as in the papers: every weight of every
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,6 +120,12 @@ def _advance(sampler: Any, start: Any, articles: Articles, alpha: float, budget:
 def mean_last(curves: list[LDACurve]) -> float:
     """Return the mean over runs of the perplexity at the end."""
     return float(np.mean([curve.last for curve in curves]))
+
+
+def movement(curves: list[LDACurve], of: Callable[[LDACurve], float]) -> float:
+    """Return by how much a perplexity moves over the last fifth of the runs, on average over them."""
+    before = [run._replace(rows=run.rows[: -max(1, len(run.rows) // 5)] or run.rows) for run in curves]
+    return abs(float(np.mean([of(run) for run in curves])) - float(np.mean([of(run) for run in before])))
 
 
 def curve_rows(curves: dict[str, list[LDACurve]]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from orthodrome.kernels.elementary import exp, log
 from orthodrome.kernels.generator import OPTIONS, uniform
 from orthodrome.kernels.streams import mixed, stream_key
 
-_LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
+LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
 _NEVER = -60.0
 BLOCK = 512
 """Rows that a thread takes at once."""
@@ -35,23 +35,50 @@ def slice_levels(seed, names, places, log_weights, levels):  # type: ignore[no-u
             if places[i] < 0:
                 levels[i] = -np.inf
             else:
-                levels[i] = log_weights[places[i]] + log(random_of(seed, names[i], _LEVEL))
+                levels[i] = log_weights[places[i]] + log(random_of(seed, names[i], LEVEL))
+
+
+@njit(**OPTIONS)
+def candidates(level, log_weights):  # type: ignore[no-untyped-def]
+    """Return how many components, with log weights in descending order, reach a level; at least one."""
+    low, high = 0, log_weights.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if log_weights[middle] >= level:
+            low = middle + 1
+        else:
+            high = middle
+    return max(low, 1)
 
 
 @njit(parallel=True, **OPTIONS)
 def count_candidates(levels, log_weights, limits):  # type: ignore[no-untyped-def]
-    """Count the components whose log weights, in descending order, reach each level; at least one."""
+    """Count the candidates of every row."""
     count = levels.shape[0]
     for block in prange((count + BLOCK - 1) // BLOCK):
         for i in range(block * BLOCK, min((block + 1) * BLOCK, count)):
-            low, high = 0, log_weights.shape[0]
-            while low < high:
-                middle = (low + high) // 2
-                if log_weights[middle] >= levels[i]:
-                    low = middle + 1
-                else:
-                    high = middle
-            limits[i] = max(low, 1)
+            limits[i] = candidates(levels[i], log_weights)
+
+
+@njit(**OPTIONS)
+def choose_one(seed, name, densities):  # type: ignore[no-untyped-def]
+    """Choose a place with probabilities proportional to exp(densities), which are changed."""
+    size, top = densities.shape[0], -np.inf
+    if size == 1:
+        return 0
+    for k in range(size):
+        top = max(top, densities[k])
+    for k in range(size):
+        gap = densities[k] - top
+        densities[k] = exp(gap) if gap > _NEVER else 0.0
+    total = 0.0
+    for k in range(size):
+        total += densities[k]
+        densities[k] = total
+    left, place = random_of(seed, name, _CHOICE) * total, 0
+    while place < size - 1 and densities[place] < left:
+        place += 1
+    return place
 
 
 @njit(parallel=True, **OPTIONS)
@@ -60,23 +87,7 @@ def choose(seed, names, densities, limits, chosen):  # type: ignore[no-untyped-d
     count = names.shape[0]
     for block in prange((count + BLOCK - 1) // BLOCK):
         for i in range(block * BLOCK, min((block + 1) * BLOCK, count)):
-            size, top = limits[i], -np.inf
-            if size == 1:
-                chosen[i] = 0
-                continue
-            for k in range(size):
-                top = max(top, densities[i, k])
-            for k in range(size):
-                gap = densities[i, k] - top
-                densities[i, k] = exp(gap) if gap > _NEVER else 0.0
-            total = 0.0
-            for k in range(size):
-                total += densities[i, k]
-                densities[i, k] = total
-            left, place = random_of(seed, names[i], _CHOICE) * total, 0
-            while place < size - 1 and densities[i, place] < left:
-                place += 1
-            chosen[i] = place
+            chosen[i] = choose_one(seed, names[i], densities[i, : limits[i]])
 
 
 @njit(**OPTIONS)

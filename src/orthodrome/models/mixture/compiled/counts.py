@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from orthodrome.kernels.cir import draw_transitions
 from orthodrome.kernels.elementary import exp
-from orthodrome.kernels.generator import OPTIONS
-from orthodrome.models.mixture.compiled.choices import BLOCK
+from orthodrome.kernels.generator import OPTIONS, source
+from orthodrome.models.mixture.compiled.choices import BLOCK, candidates, choose_one
 
 
 @njit(parallel=True, **OPTIONS)
@@ -28,18 +29,62 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
 
 
 @njit(parallel=True, **OPTIONS)
+def choose_counts(seed, starts, columns, counts, rows, levels, log_weights, logs, weighted, chosen):  # type: ignore[no-untyped-def]
+    """Choose a component for every row in one pass: its candidates, their log densities, and one of them.
+
+    Components come in descending order of their weights; logs is categories x components.
+    """
+    size = rows.shape[0]
+    for block in prange((size + BLOCK - 1) // BLOCK):
+        sums = np.empty(logs.shape[1])
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
+            limit = candidates(levels[i], log_weights)
+            if limit == 1:
+                chosen[i] = 0
+                continue
+            for k in range(limit):
+                sums[k] = log_weights[k] if weighted else 0.0
+            for e in range(starts[rows[i]], starts[rows[i] + 1]):
+                x, c = counts[e], columns[e]
+                for k in range(limit):
+                    sums[k] += x * logs[c, k]
+            chosen[i] = choose_one(seed, rows[i], sums[:limit])
+
+
+@njit(**OPTIONS)
+def normalise_line(logs, bounds, found):  # type: ignore[no-untyped-def]
+    """Write logs minus the logarithm of the sum of their exponentials, in every block of columns."""
+    for b in range(bounds.shape[0] - 1):
+        top = -np.inf
+        for c in range(bounds[b], bounds[b + 1]):
+            top = max(top, logs[c])
+        total = 0.0
+        for c in range(bounds[b], bounds[b + 1]):
+            found[c] = exp(logs[c] - top)
+        for c in range(bounds[b], bounds[b + 1]):
+            total += found[c]
+        shift = top + np.log(total)
+        for c in range(bounds[b], bounds[b + 1]):
+            found[c] = logs[c] - shift
+
+
+@njit(parallel=True, **OPTIONS)
 def normalise_logs(logs, bounds, found):  # type: ignore[no-untyped-def]
-    """Write logs minus the logarithm of the sum of their exponentials, in every block of columns of every line."""
+    """Write the normalised logarithms of every line."""
     for k in prange(logs.shape[0]):
-        for b in range(bounds.shape[0] - 1):
-            top = -np.inf
-            for c in range(bounds[b], bounds[b + 1]):
-                top = max(top, logs[k, c])
-            total = 0.0
-            for c in range(bounds[b], bounds[b + 1]):
-                total += exp(logs[k, c] - top)
-            for c in range(bounds[b], bounds[b + 1]):
-                found[k, c] = logs[k, c] - top - np.log(total)
+        normalise_line(logs[k], bounds, found[k])
+
+
+@njit(parallel=True, **OPTIONS)
+def advance_counts(seed, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+    """Draw CIR transitions of log theta in some slots, in place, with the shapes prior + counts; write its normalised
+    lines."""
+    for k in prange(slots.shape[0]):
+        shapes, line = np.empty(log_theta.shape[1]), log_theta[slots[k]]
+        for c in range(shapes.shape[0]):
+            shapes[c] = prior + statistics[k, 1 + c]
+        draw_transitions(source(seed, k, 0), line, shapes, log_factor, log_scale)
+        normalise_line(line, bounds, found[slots[k]])
 
 
 @njit(**OPTIONS)

@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.compiled.choices import choose, count_candidates
 
+MOST_NUMBERS = 1 << 22
+"""Log densities that are held at once."""
 Labels = NDArray[np.int32]
 Names = NDArray[np.int64]
 
@@ -90,4 +93,32 @@ class Components(abc.ABC):
         found = np.empty((rows.shape[0], parameters.shape[0]))
         limits = np.full(rows.shape[0], parameters.shape[0], np.int32)
         self.log_densities(data, rows, parameters, limits, found)
+        return found
+
+    def chosen(
+        self,
+        seed: int,
+        data: Any,
+        rows: Names,
+        levels: Reals,
+        log_weights: Reals,
+        parameters: Reals,
+        weighted: bool,
+    ) -> Labels:
+        """Return the line of parameters that each row chooses, their weights being in descending order.
+
+        The candidates of a row are the components whose log weights reach its level, and their probabilities are
+        proportional to f(x | theta_k); weighted: to w_k f(x | theta_k).
+        """
+        found = np.empty(rows.shape[0], np.int32)
+        part = max(1, MOST_NUMBERS // log_weights.shape[0])
+        for begin in range(0, rows.shape[0], part):
+            cut = slice(begin, begin + part)
+            limits = np.empty(rows[cut].shape[0], np.int32)
+            count_candidates(levels[cut], log_weights, limits)
+            densities = np.empty((limits.shape[0], max(1, int(limits.max(initial=1)))))
+            self.log_densities(data, rows[cut], parameters[: densities.shape[1]], limits, densities)
+            if weighted:
+                densities += log_weights[: densities.shape[1]]
+            choose(np.uint64(seed), rows[cut], densities, limits, found[cut])
         return found

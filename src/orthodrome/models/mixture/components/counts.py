@@ -23,7 +23,7 @@ from scipy.special import gammaln
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.transition import cir_transition_counts
-from orthodrome.models.mixture.compiled.counts import count_densities, move_counts, normalise_logs
+from orthodrome.models.mixture.compiled.counts import choose_counts, count_densities, move_counts, normalise_logs
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
 FORGETTING = 80.0
@@ -122,6 +122,23 @@ class CategoricalComponents(Components):
         """Write sum_c x_ic log theta_kc."""
         logs = np.ascontiguousarray(parameters.T)
         count_densities(data.starts, data.columns, data.counts, rows, logs, limits, found)
+
+    def chosen(
+        self,
+        seed: int,
+        data: CountRows,
+        rows: Names,
+        levels: Reals,
+        log_weights: Reals,
+        parameters: Reals,
+        weighted: bool,
+    ) -> Labels:
+        """Return the line of parameters that each row chooses, without an array of all densities."""
+        found = np.empty(rows.shape[0], np.int32)
+        table = (data.starts, data.columns, data.counts)
+        logs = np.ascontiguousarray(parameters.T)
+        choose_counts(np.uint64(seed), *table, rows, levels, log_weights, logs, weighted, found)
+        return found
 
     def log_base(self, data: CountRows, rows: Names) -> Reals:
         """Return the Dirichlet-multinomial law of single rows."""

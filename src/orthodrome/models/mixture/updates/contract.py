@@ -9,7 +9,13 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+import numpy as np
+
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.components.contract import Labels
+
+ANOTHER = 0x5851F42D4C957F2D
+"""What makes a second seed of one."""
 
 
 class ComponentUpdate(abc.ABC):
@@ -23,11 +29,31 @@ class ComponentUpdate(abc.ABC):
     def fresh(self, seed: int, components: Any, parameters: Reals, statistics: Reals) -> Reals:
         """Draw the auxiliary numbers of components whose parameters were drawn given these statistics."""
 
+    def opened(self, seed: int, components: Any, count: int) -> tuple[Reals, Reals]:
+        """Draw the parameters of new components from the base measure, and their auxiliary numbers."""
+        nothing = np.zeros((count, components.num_statistics))
+        parameters = components.draw(seed, nothing)
+        return parameters, self.fresh(seed ^ ANOTHER, components, parameters, nothing)
+
     @abc.abstractmethod
     def advance(
         self, seed: int, components: Any, parameters: Reals, auxiliary: Reals, statistics: Reals, step: float
     ) -> tuple[Reals, Reals]:
         """Return parameters and auxiliary numbers after a step."""
+
+    def advance_slots(
+        self,
+        seed: int,
+        components: Any,
+        parameters: Reals,
+        auxiliary: Reals,
+        slots: Labels,
+        statistics: Reals,
+        step: float,
+    ) -> None:
+        """Take a step of the components in some slots, in place; statistics: theirs, in the same order."""
+        moved = self.advance(seed, components, parameters[slots], auxiliary[slots], statistics, step)
+        parameters[slots], auxiliary[slots] = moved
 
     @abc.abstractmethod
     def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:

@@ -11,12 +11,16 @@ SGRLD's second weight the share is 1 - v (erratum 1.6 c).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
-from orthodrome.kernels.transition import cir_transition, cir_transition_counts
-from orthodrome.models.mixture.components.counts import CategoricalComponents
+from orthodrome.kernels.cir import advance
+from orthodrome.models.mixture.compiled.counts import advance_counts
+from orthodrome.models.mixture.components.contract import Labels
+from orthodrome.models.mixture.components.counts import FORGETTING, CategoricalComponents
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import log_gammas
 
@@ -29,8 +33,9 @@ class ScirSticks(ComponentUpdate):
 
     def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
         """Draw the exact transition."""
-        found: Reals = cir_transition(seed, np.ascontiguousarray(sticks), shapes, step)
-        return found
+        found: Reals = np.empty(sticks.size)
+        advance(np.uint64(seed), 0, sticks.ravel(), 0.0, 1.0, shapes.ravel(), *transition_scales(step), found)
+        return found.reshape(sticks.shape)
 
     def stick_totals(self, shapes: Reals, prior: Reals) -> Reals:
         """Return the sums of the shapes: g_0 and g_1 are Gamma numbers with the shapes themselves."""
@@ -51,6 +56,13 @@ class SimplexSCIR(ScirSticks):
         totals = log_gammas(np.random.default_rng(seed), components.block_sums(statistics[:, 1:]) + sizes)
         return parameters + components.spread(totals)
 
+    def opened(self, seed: int, components: CategoricalComponents, count: int) -> tuple[Reals, Reals]:
+        """Draw log theta of Gamma(a) numbers; their shares are of the base measure."""
+        parameters, log_theta = np.empty((count, components.width)), np.zeros((count, components.width))
+        slots, nothing = np.arange(count, dtype=np.int32), np.zeros((count, components.num_statistics))
+        self.advance_slots(seed, components, parameters, log_theta, slots, nothing, FORGETTING)
+        return parameters, log_theta
+
     def advance(
         self,
         seed: int,
@@ -61,9 +73,24 @@ class SimplexSCIR(ScirSticks):
         step: float,
     ) -> tuple[Reals, Reals]:
         """Draw the exact transition."""
-        counts = np.ascontiguousarray(statistics[:, 1:])
-        moved = cir_transition_counts(seed, auxiliary, components.prior, 1.0, counts, step)
-        return components.normalised(moved), moved
+        found, moved = np.empty(auxiliary.shape), auxiliary.copy()
+        slots = np.arange(auxiliary.shape[0], dtype=np.int32)
+        self.advance_slots(seed, components, found, moved, slots, statistics, step)
+        return found, moved
+
+    def advance_slots(
+        self,
+        seed: int,
+        components: CategoricalComponents,
+        parameters: Reals,
+        auxiliary: Reals,
+        slots: Labels,
+        statistics: Reals,
+        step: float,
+    ) -> None:
+        """Draw the exact transition, in place."""
+        facts = (*transition_scales(step), np.array(components.bounds), slots)
+        advance_counts(np.uint64(seed), components.prior, statistics, *facts, auxiliary, parameters)
 
 
 @pytree
@@ -110,3 +137,9 @@ def euler(seed: int, theta: Reals, prior: Reals | float, residual: Reals, h: flo
     """Return |theta + h (a - theta + residual) + sqrt(2 h theta) N|."""
     noise = np.random.Generator(np.random.Philox(seed)).standard_normal(theta.shape)
     return np.maximum(np.abs(theta + h * (prior - theta + residual) + np.sqrt(2 * h * theta) * noise), LEAST)
+
+
+def transition_scales(h: float) -> tuple[float, float]:
+    """Return log(exp(-h) / (1 - exp(-h))) and log(1 - exp(-h)), the scales of a CIR transition over the time h."""
+    log_scale = math.log(-math.expm1(-h))
+    return -h - log_scale, log_scale

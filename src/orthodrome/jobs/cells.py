@@ -73,8 +73,10 @@ def place(header: list[str], name: str, path: Path) -> int:
     raise BadInput(f"{path}, line 1: there is no column {name!r}; there is {', '.join(map(repr, like))}")
 
 
-def numbers(cells: list[list[str]], columns: tuple[str, ...], at: list[int], path: Path) -> Reals:
-    """Return cells as numbers; a cell that is none, or not finite, is named."""
+def numbers(
+    cells: list[list[str]], columns: tuple[str, ...], at: list[int], path: Path, remedy: str = "choose --columns"
+) -> Reals:
+    """Return cells as numbers; a cell that is none, or not finite, is named, with what to do about it."""
     found = np.empty((len(cells), len(columns)))
     for row, texts in enumerate(cells):
         try:
@@ -82,8 +84,7 @@ def numbers(cells: list[list[str]], columns: tuple[str, ...], at: list[int], pat
         except ValueError:
             column = next(n for n, text in enumerate(texts) if not is_number(text))
             raise BadInput(
-                f"{path}, line {at[row]}, column {columns[column]!r}: {texts[column][:40]!r} is no number; choose "
-                "columns of numbers with --columns, or use --family categorical"
+                f"{path}, line {at[row]}, column {columns[column]!r}: {texts[column][:40]!r} is no number; {remedy}"
             ) from None
     bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
     if bad.size:

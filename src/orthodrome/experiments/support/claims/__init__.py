@@ -1,0 +1,1 @@
+"""Claims: what was measured against what a paper says, and whether that decides anything."""

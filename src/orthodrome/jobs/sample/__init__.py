@@ -1,0 +1,1 @@
+"""Draws from a model that a file of the user's defines."""

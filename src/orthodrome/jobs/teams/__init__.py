@@ -1,0 +1,1 @@
+"""Strengths of players or teams from who beat whom."""

@@ -1,0 +1,142 @@
+"""How a run stands, from the events in its folder: running, stalled, ended, or gone without a word.
+
+A run that does not write is stalled if its process still lives and has been silent for `PATIENCE` times as long as its
+longest chunk so far took (and ten seconds at least). Whether a process lives can be asked on its own host only; of runs
+elsewhere the silence alone is told.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orthodrome.errors import BadInput
+from orthodrome.storage import ownership
+from orthodrome.storage.events import EVENTS, STOP, read_events
+
+PATIENCE, SHORTEST = 5.0, 10.0
+"""How many times its longest gap a run may be silent, and the fewest seconds after which it is called stalled."""
+WORDS = {
+    "running": "running",
+    "stalled": "stalled: its process lives, but nothing has come for {silent}",
+    "silent": "on {host}: the last word came {silent} ago",
+    "gone": "ended without a word (killed?): resume it with the command that started it",
+    "finished": "finished",
+    "interrupted": "stopped in order: the same command goes on",
+    "diverged": "ended: a position became non-finite",
+    "failed": "ended by an error, which it told where it was started",
+    "waiting": "nothing has been written yet",
+}
+
+
+class Look(NamedTuple):
+    """How a run stands.
+
+    state: a key of `WORDS`; words: the same in words; begin: the last event of its kind; chunks: of its phase
+    asked: whether it has been asked to stop
+    """
+
+    state: str
+    words: str
+    begin: dict[str, Any]
+    chunks: list[dict[str, Any]]
+    asked: bool
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """The newest counts."""
+        return self.chunks[-1] if self.chunks else self.begin
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come from this process."""
+        return self.state in ("finished", "interrupted", "diverged", "failed", "gone")
+
+
+def events_folder(folder: Path) -> Path:
+    """Return the folder whose run can be watched: that of a run, or `state` in that of a fit; raise if it is none."""
+    if not folder.is_dir():
+        raise BadInput(f"there is no folder {folder}; give the folder of a fit or of a run")
+    places = [place for place in (folder, folder / "state") if (place / ownership.MARKER).is_file()]
+    if not places:
+        raise BadInput(f"{folder} is no run of orthodrome's: there is no {folder / ownership.MARKER}")
+    return next((place for place in reversed(places) if (place / EVENTS).is_file()), places[-1])
+
+
+def look(folder: Path, now: float | None = None) -> Look:
+    """Return how the run in a folder stands; now: the time, for tests."""
+    events, asked = read_events(folder), (folder / STOP).exists()
+    begins = [k for k, event in enumerate(events) if event["event"] == "begin"]
+    if not begins:
+        return Look("waiting", WORDS["waiting"], {}, [], asked)
+    begin, since = events[begins[-1]], events[begins[-1] :]
+    chunks = [event for event in since if event["event"] == "chunk"]
+    silent = (time.time() if now is None else now) - since[-1]["time"]
+    state = state_of(begin, since, silent)
+    words = WORDS.get(state, f"ended: {state}").format(silent=clock(silent), host=begin.get("host", "another host"))
+    return Look(state, words, begin, chunks, asked)
+
+
+def state_of(begin: dict[str, Any], events: list[dict[str, Any]], silent: float) -> str:
+    """Return the state of a run from the events since it last began."""
+    if events[-1]["event"] == "end":
+        reason = str(events[-1].get("reason", "finished"))
+        return "finished" if reason.startswith("Stop(") else reason if reason in WORDS else "finished"
+    gaps = [later["time"] - one["time"] for one, later in itertools.pairwise(events)]
+    late = silent > max(SHORTEST, PATIENCE * max(gaps, default=0.0))
+    if begin.get("host") != socket.gethostname():
+        return "silent" if late else "running"
+    if not lives(begin.get("process")):
+        return "gone"
+    return "stalled" if late else "running"
+
+
+def lives(process: Any) -> bool:
+    """Return whether a process of this host lives."""
+    if not isinstance(process, int) or process <= 0:
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not _zombie(process)
+
+
+def _zombie(process: int) -> bool:
+    """Return whether a process has ended and only waits for its parent to notice (where the system tells)."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except (OSError, IndexError):
+        return False
+
+
+def clock(seconds: float) -> str:
+    """Return a duration in words."""
+    if seconds < 90:
+        return f"{max(0, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def figures(seen: Look) -> list[tuple[str, str]]:
+    """Return the figures of a run by name, as texts."""
+    last = seen.last
+    if not last:
+        return []
+    done, planned, rate = int(last.get("done", 0)), int(last.get("planned", 0)), float(last.get("rate", 0.0))
+    rows = [("phase", f"{last.get('phase', '')} {done:,} of {planned:,}")]
+    if rate > 0:
+        rows.append(("rate", f"{rate:,.3g} draws per second of each chain"))
+        if not seen.over and done < planned:
+            rows.append(("time left", clock((planned - done) / rate)))
+    names = {"acceptance": "acceptance", "temperature": "temperature", "ess": "effective draws so far (a quick look)"}
+    names |= {"log_perplexity": "log-perplexity", "perplexity": "perplexity", "score": "log predictive density"}
+    rows += [(text, f"{last[name]:,.4g}") for name, text in names.items() if isinstance(last.get(name), int | float)]
+    rows.append(("divergences", f"{int(last.get('divergences', 0)):,}"))
+    return rows

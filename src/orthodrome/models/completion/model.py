@@ -1,0 +1,186 @@
+"""`MatrixCompletion`: a matrix from some of its entries, by orthonormal factors (Liu, Zhu & Song 2016, section 6).
+
+    y_ij = mu + [U diag(s) V']_ij + N(0, sigma^2)
+
+U and V live on Stiefel manifolds, so that the factorisation is the singular value decomposition, unique up to signs and
+order; the prior of the singular values s is that of Song & Zhu (2016), see `law`. All are sampled together by
+stochastic gradients from minibatches of the entries, along geodesics. Predictions are averaged over draws and have
+intervals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from orthodrome import doors
+from orthodrome.core.types import Reals
+from orthodrome.diagnostics.alignment import align
+from orthodrome.errors import BadInput
+from orthodrome.gradients.minibatch import Minibatch
+from orthodrome.models.base import SampledModel, thinned
+from orthodrome.models.completion.entries import Entries, read_entries, read_places
+from orthodrome.models.completion.law import PRIORS, posterior, units
+from orthodrome.models.completion.starts import starts
+from orthodrome.samplers.stochastic.gsgnht import GSGNHT
+from orthodrome.samplers.stochastic.sggmc import SGGMC
+
+if TYPE_CHECKING:
+    import xarray
+
+METHODS = {"gsgnht": GSGNHT, "sggmc": SGGMC}
+NOISES = 5
+"""Draws of the observation noise for each draw of the parameters, in intervals."""
+DIMS = {"left": ["row", "component"], "right": ["column", "component"], "singular_values": ["component"]}
+
+
+class MatrixCompletion(SampledModel):
+    """A matrix of low rank, from noisy observations of some of its entries.
+
+    rank: p, the number of singular values; the prior shrinks superfluous ones
+    prior: of the singular values: 'adaptive' (each has a rate of its own) or 'exponential' (the nuclear norm)
+    scale: of that prior, in units of the largest singular value of noise as large as the entries
+    method: 'gsgnht' or 'sggmc'
+    batch_size: entries in a gradient; None: a twentieth of them, at least 1,000
+    num_steps: words of a transition
+    num_chains, num_warmup, num_draws: of the run
+    dtype: 'float32' or 'float64'
+    random_state: an int
+    progress: whether to show a progress bar
+
+    After `fit`: draws_ with left, right, singular_values, noise and mean, components aligned; shape_, of the matrix;
+    left_, singular_values_, right_, noise_, mean_ (posterior means, factors brought back to orthonormal columns).
+    """
+
+    def __init__(
+        self,
+        rank: int = 5,
+        *,
+        prior: str = "adaptive",
+        scale: float = 1.0,
+        method: str = "gsgnht",
+        batch_size: int | None = None,
+        num_steps: int = 10,
+        num_chains: int = 2,
+        num_warmup: int = 500,
+        num_draws: int = 200,
+        dtype: str = "float32",
+        random_state: int = 0,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(num_chains, num_warmup, num_draws, dtype, random_state, progress)
+        self.rank = rank
+        self.prior = prior
+        self.scale = scale
+        self.method = method
+        self.batch_size = batch_size
+        self.num_steps = num_steps
+
+    def fit(self, X: Any, y: Any = None, *, shape: tuple[int, int] | None = None) -> MatrixCompletion:
+        """Draw from the posterior given the observed entries.
+
+        X: an array with NaN at unknown entries, a sparse matrix whose stored entries are observed, or (rows, columns,
+            values)
+        y: ignored
+        shape: of the matrix, for (rows, columns, values); None: up to the largest row and column
+        """
+        self._check_settings()
+        entries = read_entries(X, shape)
+        if self.rank > min(entries.shape):
+            raise BadInput(f"rank is {self.rank}, but the matrix is {entries.shape[0]} x {entries.shape[1]}")
+        scale = units(entries, self.scale)
+        with self.in_precision():
+            law = posterior(entries, self.prior, self.scale, self.dtype)
+            sampler = METHODS[self.method](Minibatch(law, self._batch(entries)), num_steps=self.num_steps)
+            begin = starts(entries, self.rank, scale, self.num_chains, self.random_state, self.dtype)
+            self.draws_ = in_users_units(aligned(self.drawn(sampler, begin, DIMS)), scale)
+        self.shape_ = entries.shape
+        self._summarise()
+        self.warn_not_converged()
+        return self
+
+    def predict(self, rows: Any, columns: Any) -> Reals:
+        """Return the posterior means of entries of the matrix.
+
+        rows, columns: of the entries, one of each
+        """
+        return self._each(rows, columns).mean(axis=0)
+
+    def predict_interval(self, rows: Any, columns: Any, level: float = 0.9, *, noise: bool = True) -> Reals:
+        """Return lower and upper ends of intervals of entries (n, 2), of equal probability beyond either end.
+
+        rows, columns: of the entries, one of each
+        level: the probability of the intervals
+        noise: whether they are for a new observation of the entry, or for the entry itself
+        """
+        if not 0 < level < 1:
+            raise BadInput(f"level is {level!r}; it is a probability between 0 and 1, such as 0.9")
+        each = self._each(rows, columns)
+        if noise:  # a few draws of the noise for each draw: the ends are quantiles of a mixture of normals
+            rng = np.random.default_rng(0)
+            sigma = np.asarray([one[3] for one in self._chosen])[:, None]
+            each = np.concatenate([each + sigma * rng.normal(size=each.shape) for _ in range(NOISES)])
+        return np.quantile(each, [(1 - level) / 2, (1 + level) / 2], axis=0).T
+
+    def score(self, X: Any, y: Any = None, *, shape: tuple[int, int] | None = None) -> float:
+        """Return minus the root mean square error of the predictions of observed entries, given as to `fit`."""
+        check_is_fitted(self)
+        entries = read_entries(X, shape if shape is not None else self.shape_)
+        return -float(np.sqrt(np.mean((self.predict(entries.rows, entries.columns) - entries.values) ** 2)))
+
+    def _each(self, rows: Any, columns: Any) -> Reals:
+        """Return the entries in each of some draws (draw, n)."""
+        check_is_fitted(self)
+        i, j = read_places(rows, columns, self.shape_)
+        return np.stack([np.sum(u[i] * s * v[j], axis=1) + mean for u, s, v, _, mean in self._chosen])
+
+    def _batch(self, entries: Entries) -> int:
+        count = len(entries.values)
+        return min(count, max(1000, count // 20) if self.batch_size is None else self.batch_size)
+
+    def _check_settings(self) -> None:
+        self.check_run()
+        for name in ("rank", "num_steps"):
+            doors.check_whole(name, getattr(self, name), 1)
+        if self.batch_size is not None:
+            doors.check_whole("batch_size", self.batch_size, 1)
+        doors.check_choice("prior", self.prior, PRIORS)
+        doors.check_choice("method", self.method, tuple(METHODS))
+        doors.check_positive("scale", self.scale)
+
+    def _summarise(self) -> None:
+        data = self.draws_["posterior"].dataset
+        names = ("left", "singular_values", "right", "noise", "mean")
+        arrays = {name: np.asarray(data[name], float) for name in names}
+        flat = [a.reshape(-1, *a.shape[2:]) for a in arrays.values()]
+        self._chosen = list(zip(*(thinned(part) for part in flat), strict=True))
+        self.left_, self.right_ = (polar(arrays[name].mean((0, 1))) for name in ("left", "right"))
+        self.singular_values_ = arrays["singular_values"].mean((0, 1))
+        self.noise_, self.mean_ = float(arrays["noise"].mean()), float(arrays["mean"].mean())
+
+
+def polar(matrix: Reals) -> Reals:
+    """Return the orthonormal frame nearest to a matrix."""
+    left, _, right = np.linalg.svd(matrix, full_matrices=False)
+    return left @ right
+
+
+def aligned(tree: xarray.DataTree) -> xarray.DataTree:
+    """Return the draws with components in the same order, and with signs, as in the draw of highest density."""
+    return align(tree, "component", by="left", signs=("left", "right"), sort_by="singular_values")
+
+
+def in_users_units(tree: xarray.DataTree, scale: tuple[float, float, float]) -> xarray.DataTree:
+    """Return the draws in the units of the entries; scale: as `law.units` gives it."""
+    centre, spread, unit = scale
+    data = tree["posterior"].dataset
+    moved = {
+        "singular_values": data["singular_values"] * unit,
+        "noise": data["noise"] * spread,
+        "mean": data["mean"] * spread + centre,
+    }
+    tree = tree.copy()
+    tree["posterior"].dataset = data.assign({name: value.astype(data[name].dtype) for name, value in moved.items()})
+    return tree

@@ -1,0 +1,64 @@
+"""Batches of rows, and rows that change their cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from orthodrome.kernels.generator import OPTIONS, source, uniform, word
+from orthodrome.kernels.streams import mixed
+
+_STREAM = np.uint64(2)
+
+
+@njit(**OPTIONS)
+def _put(table, value):  # type: ignore[no-untyped-def]
+    """Put a number into a hash table whose free places are -1; return whether it was not there."""
+    last = table.shape[0] - 1
+    place = np.int64(mixed(np.uint64(value)) & np.uint64(last))
+    while table[place] >= 0:
+        if table[place] == value:
+            return False
+        place = (place + 1) & last
+    table[place] = value
+    return True
+
+
+@njit(**OPTIONS)
+def draw_rows(seed, count, size):  # type: ignore[no-untyped-def]
+    """Draw a set of `size` of `count` rows, all sets with the same probability (Floyd, in Bentley 1987)."""
+    places = 4
+    while places < 4 * size:
+        places *= 2
+    stream, table, found = source(seed, _STREAM, np.uint64(0)), np.full(places, -1, np.int64), np.empty(size, np.int64)
+    for i in range(size):
+        last = count - size + i
+        row = min(np.int64(uniform(word(stream)) * (last + 1)), last)
+        if not _put(table, row):
+            _put(table, last)
+            row = last
+        found[i] = row
+    return found
+
+
+@njit(**OPTIONS)
+def change_labels(rows, new, labels, sizes, old):  # type: ignore[no-untyped-def]
+    """Give rows new labels, write their old ones, count the rows of every slot, and return the slots left empty."""
+    left = np.zeros(sizes.shape[0], np.bool_)
+    for i in range(rows.shape[0]):
+        before = labels[rows[i]]
+        old[i] = before
+        if before == new[i]:
+            continue
+        if before >= 0:
+            sizes[before] -= 1
+            left[before] = True
+        sizes[new[i]] += 1
+        labels[rows[i]] = new[i]
+    count = 0
+    found = np.empty(sizes.shape[0], np.int64)
+    for slot in range(sizes.shape[0]):
+        if left[slot] and sizes[slot] == 0:
+            found[count] = slot
+            count += 1
+    return found[:count]

@@ -1,0 +1,110 @@
+"""Watching: the state of a run from its events, in the terminal and as a page on loopback behind a token."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orthodrome.cli.main import main
+from orthodrome.errors import BadInput
+from orthodrome.jobs.watch.look import events_folder, look
+from orthodrome.jobs.watch.server import serving
+from orthodrome.storage import checksums, files
+from orthodrome.storage.events import EVENTS, STOP
+from support.pages import PageParts, addresses
+
+CHUNK = {"event": "chunk", "phase": "draws", "planned": 100, "divergences": 3, "rate": 2.0, "acceptance": 0.8}
+
+
+def folder_with(tmp_path: Path, *events: dict[str, Any], process: int | None = None, host: str = "") -> Path:
+    place = tmp_path / "run" / "_orthodrome"
+    place.mkdir(parents=True, exist_ok=True)
+    files.write_json(place / "marker.json", checksums.sealed({"kind": "checkpoint"}))
+    who = {"process": os.getpid() if process is None else process, "host": host or socket.gethostname()}
+    begin = {"event": "begin", "time": 1000.0, "phase": "draws", "done": 0, "planned": 100, **who}
+    lines = [begin, *(event | {"time": 1000.0 + k} for k, event in enumerate(events, start=1))]
+    (place / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path / "run"
+
+
+def ended_process() -> int:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_the_states_of_a_run(tmp_path: Path) -> None:
+    chunk = CHUNK | {"done": 40}
+    running = folder_with(tmp_path, chunk)
+    assert look(running, now=1005.0).state == "running"
+    stalled = look(running, now=1200.0)
+    assert stalled.state == "stalled" and "3 min" in stalled.words and not stalled.over
+    assert look(folder_with(tmp_path, chunk, process=ended_process()), now=1002.0).state == "gone"
+    assert look(folder_with(tmp_path, chunk, host="elsewhere"), now=1200.0).state == "silent"
+    for reason, state in {"finished": "finished", "Stop(ess=400)": "finished", "interrupted": "interrupted"}.items():
+        assert look(folder_with(tmp_path, chunk, {"event": "end", "reason": reason}), now=9e9).state == state
+    assert look(tmp_path).state == "waiting"
+
+
+def test_a_run_that_takes_long_for_a_chunk_is_not_stalled_sooner(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, CHUNK | {"done": 1})
+    with open(folder / EVENTS, "a") as file:
+        file.write(json.dumps(CHUNK | {"done": 2, "time": 1101.0}) + "\n")
+    assert look(folder, now=1500.0).state == "running" and look(folder, now=1700.0).state == "stalled"
+
+
+def test_the_terminal_shows_it_and_asks_to_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    many = [CHUNK | {"done": 10 * k, "ess": 5.0 * k} for k in range(1, 8)]
+    folder = folder_with(tmp_path, *many, process=ended_process())
+    before = sorted(folder.rglob("*"))
+    assert main(["watch", str(folder), "--once"]) == 0
+    out = capsys.readouterr().out
+    assert "ended without a word" in out and "70 of 100" in out and "divergences" in out and "▁" in out
+    assert sorted(folder.rglob("*")) == before
+    assert main(["watch", str(folder), "--stop"]) == 0
+    assert sorted(set(folder.rglob("*")) - set(before)) == [folder / STOP]
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BadInput, match="is no run"):
+        events_folder(tmp_path)
+    assert main(["watch", str(tmp_path / "no")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+    (tmp_path / "fit").mkdir()
+    folder_with(tmp_path / "fit").rename(tmp_path / "fit" / "state")
+    assert events_folder(tmp_path / "fit") == tmp_path / "fit" / "state"
+
+
+def fetch(address: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(address, method=method, headers=headers), timeout=20) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def test_the_page_answers_those_who_know_the_token(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, CHUNK | {"done": 40}, CHUNK | {"done": 50})
+    with serving(folder) as server:
+        code, content = fetch(server.address)
+        parts = PageParts(content.decode())
+        assert code == 200 and "connect-src 'self'" in parts.policy and addresses(content.decode()) == set()
+        seen = json.loads(fetch(server.address + "look")[1])
+        assert seen["done"] == 50 and seen["state"] == "stalled" and seen["lines"]["rate"] == [[40, 2.0], [50, 2.0]]
+        wrong = server.address.replace(server.token, server.token[:-1] + "~")
+        assert fetch(wrong)[0] == fetch(wrong + "stop", "POST")[0] == fetch(f"http://{server.host}/")[0] == 404
+        assert fetch(server.address, Host="evil.example")[0] == 404
+        assert fetch(server.address + "stop", "POST", Origin="http://evil.example")[0] == 404
+        assert not (folder / STOP).exists()
+        assert fetch(server.address + "stop", "POST", Origin=f"http://{server.host}")[0] == 200
+        assert (folder / STOP).exists()

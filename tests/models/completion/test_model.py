@@ -1,0 +1,156 @@
+"""Matrix completion: its density against SciPy, entries of every kind, bad ones, a planted matrix, and intervals."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.stats import gamma, lomax, norm
+
+from orthodrome.errors import BadInput, NotConverged, OrthodromeWarning
+from orthodrome.models.completion import MatrixCompletion
+from orthodrome.models.completion.entries import read_entries
+from orthodrome.models.completion.law import SHAPE, posterior, units
+from orthodrome.models.completion.starts import least_squares
+
+
+def planted(shape: tuple[int, int] = (60, 40), share: float = 0.5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix of rank two about 3 with noise of standard deviation 0.5; observed entries, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = 3 + rng.normal(size=(shape[0], 2)) * [1.5, 1.0] @ rng.normal(size=(2, shape[1]))
+    return np.where(rng.random(shape) < share, truth + 0.5 * rng.normal(size=shape), np.nan), truth
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[MatrixCompletion, np.ndarray, np.ndarray]:
+    matrix, truth = planted()
+    settings: dict[str, Any] = {"batch_size": 300, "num_steps": 5, "num_warmup": 500, "num_draws": 300}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        return MatrixCompletion(3, random_state=0, **settings).fit(matrix), matrix, truth
+
+
+def test_a_planted_matrix_is_found(fitted: Any) -> None:
+    """Unseen entries, the noise, the mean and two of three singular values; predictions beat the least squares."""
+    model, matrix, truth = fitted
+    rows, columns = np.nonzero(np.isnan(matrix))
+    error = np.sqrt(np.mean((model.predict(rows, columns) - truth[rows, columns]) ** 2))
+    entries = read_entries(matrix)
+    left, values, right = least_squares(entries, entries.values - entries.values.mean(), 3, ridge=1e-6)
+    plain = np.sum(left[rows] * values * right[columns], axis=1) + entries.values.mean()
+    assert error < 0.3 and error < np.sqrt(np.mean((plain - truth[rows, columns]) ** 2))
+    assert abs(model.noise_ - 0.5) < 0.05
+    exact = np.linalg.svd(truth - model.mean_, compute_uv=False)[:2]
+    np.testing.assert_allclose(model.singular_values_[:2], exact, rtol=0.1)
+    assert model.singular_values_[2] < 0.3 * exact[1]
+    np.testing.assert_allclose(model.left_.T @ model.left_, np.eye(3), atol=1e-8)
+    assert -model.score(matrix) < 0.55 and set(model.draws_["posterior"].data_vars) >= {"left", "right", "noise"}
+
+
+def test_intervals_cover(fitted: Any) -> None:
+    """The intervals of 1,200 unseen entries and of new observations of them; narrower ones cover less."""
+    model, matrix, truth = fitted
+    rows, columns = np.nonzero(np.isnan(matrix))
+    fresh = truth[rows, columns] + 0.5 * np.random.default_rng(5).normal(size=len(rows))
+    for level in (0.9, 0.5):
+        low, high = model.predict_interval(rows, columns, level).T
+        assert abs(np.mean((low < fresh) & (fresh < high)) - level) < 0.06
+    low, high = model.predict_interval(rows, columns, 0.9, noise=False).T
+    assert abs(np.mean((low < truth[rows, columns]) & (truth[rows, columns] < high)) - 0.9) < 0.1
+    with pytest.raises(BadInput, match="probability"):
+        model.predict_interval(rows, columns, 90)
+
+
+@pytest.mark.parametrize("prior", ["adaptive", "exponential"])
+def test_the_density_is_the_model(prior: str) -> None:
+    """Prior and likelihood against SciPy, up to a constant, in the user's units; the rates are integrated out."""
+    with jax.enable_x64(True):
+        matrix, _ = planted((7, 5), 0.7)
+        entries = read_entries(matrix)
+        centre, spread, unit = units(entries, 0.8)
+        law, rng, found = posterior(entries, prior, 0.8, "float64"), np.random.default_rng(0), []
+        for _ in range(3):
+            left, right = (np.linalg.qr(rng.normal(size=(n, 2)))[0] for n in (7, 5))
+            s, sigma, mean = rng.exponential(size=2), rng.exponential(), rng.normal()
+            x = {"left": left, "right": right, "singular_values": s, "noise": np.array(sigma), "mean": np.array(mean)}
+            value = law.user_logdensity({name: jnp.asarray(a) for name, a in x.items()})
+            fit = centre + spread * mean + ((left * s * unit) @ right.T)[entries.rows, entries.columns]
+            exact = norm.logpdf(entries.values, fit, sigma * spread).sum() - sigma + norm.logpdf(mean)
+            if prior == "adaptive":
+                exact += lomax.logpdf(s, SHAPE).sum()
+            else:
+                exact -= s.sum()
+            found.append(float(value) - exact)
+    assert np.ptp(found) < 1e-8
+    rates = gamma(SHAPE).rvs(200_000, random_state=0)
+    drawn = np.random.default_rng(1).exponential(1 / rates)
+    assert abs(np.mean(drawn > 2) - lomax(SHAPE).sf(2)) < 0.003  # Exp(rate) with rate ~ Gamma is this law
+
+
+def test_entries_of_every_kind() -> None:
+    matrix = np.array([[1.0, np.nan], [0.0, 2.0], [np.nan, 4.0]])
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    sparse = scipy.sparse.coo_array((matrix[rows, columns], (rows, columns)), shape=(3, 2))
+    for given in (matrix, sparse, (rows, columns, matrix[rows, columns])):
+        found = read_entries(given)
+        np.testing.assert_array_equal(found.values, [1, 0, 2, 4])  # a stored zero is an observation
+        assert found.shape == (3, 2)
+
+
+BAD: dict[str, Any] = {
+    "outside the 3 x 2": (([0, 3], [0, 1], [1.0, 2.0]), (3, 2)),
+    "row -1": (([0, -1], [0, 1], [1.0, 2.0]), (3, 2)),
+    "whole numbers": (([0.5, 1], [0, 1], [1.0, 2.0]), (3, 2)),
+    "have the shapes": (([0, 1], [0], [1.0, 2.0]), (3, 2)),
+    "is inf": (([0, 1], [0, 1], [1.0, np.inf]), (3, 2)),
+    "no entry": (np.full((3, 2), np.nan), None),
+    "all 6 entries": (np.ones((3, 2)), None),
+    "not a table": ([["a", "b"]], None),
+    "two dimensions": (np.arange(3.0), None),
+}
+
+
+@pytest.mark.parametrize("text", list(BAD))
+def test_bad_entries_are_named(text: str) -> None:
+    given, shape = BAD[text]
+    with pytest.raises(BadInput, match=text):
+        read_entries(given, shape)
+
+
+def test_repeated_entries_and_empty_rows_are_told() -> None:
+    with pytest.warns(OrthodromeWarning, match="more than once, as at row 1, column 0"):
+        found = read_entries(([0, 1, 1], [1, 0, 0], [1.0, 2.0, 3.0]))
+    assert len(found.values) == 3
+    with pytest.warns(OrthodromeWarning, match=r"1 row\(s\) have no observed entry: 2"):
+        read_entries(([0, 1, 3], [1, 0, 0], [1.0, 2.0, 3.0]))
+    with pytest.warns(OrthodromeWarning, match=r"1 column\(s\) have no observed entry: 2"):
+        read_entries(([0, 1], [1, 0], [1.0, 2.0]), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"rank": 0}, "rank"),
+        ({"rank": 9}, "rank is 9, but the matrix is 7 x 5"),
+        ({"prior": "flat"}, "prior"),
+        ({"method": "nuts"}, "method"),
+        ({"scale": -1.0}, "scale"),
+        ({"batch_size": 0}, "batch_size"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, Any], text: str) -> None:
+    with pytest.raises(BadInput, match=text):
+        MatrixCompletion(**{"rank": 2, **settings}).fit(planted((7, 5), 0.7)[0])
+
+
+def test_places_that_are_asked_for_are_checked(fitted: Any) -> None:
+    model, _, _ = fitted
+    with pytest.raises(BadInput, match="outside"):
+        model.predict([60], [0])
+    with pytest.raises(BadInput, match="one of each"):
+        model.predict([1, 2], [0])
