@@ -20,7 +20,7 @@ Output = Annotated[
 def report(run: RunFolder, output: Output = None) -> None:
     """Write a page about a finished run: what was run, whether it can be trusted, and the model's own picture.
 
-    The page is one file that loads nothing from elsewhere. Example: orthodrome report demo/topics
+    The page is one file that loads nothing from elsewhere.
     """
     from orthodrome.core.display import shown
     from orthodrome.jobs.report import report as write

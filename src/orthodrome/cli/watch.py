@@ -24,7 +24,7 @@ def watch(
 ) -> None:
     """Watch a run that was started anywhere: its progress, its figures, whether it is stalled or has ended.
 
-    Watching changes nothing, and Ctrl-C ends the watching, not the run. Example: orthodrome watch demo/topics --page
+    Watching changes nothing, and Ctrl-C ends the watching, not the run.
     """
     from orthodrome.jobs.watch.look import events_folder
     from orthodrome.jobs.watch.screen import watch as show

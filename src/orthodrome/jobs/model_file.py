@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orthodrome.corpora.opening import opened, whole
 from orthodrome.errors import BadInput, OrthodromeError
 
 NAME = "orthodrome_model"
@@ -19,6 +18,8 @@ NAME = "orthodrome_model"
 
 def read_source(path: Path) -> str:
     """Return the text of a model file."""
+    from orthodrome.corpora.opening import opened, whole  # the readers of matrices come along, and --help is quick
+
     if not path.exists():
         raise BadInput(f"there is no {path}; give a Python file that defines the model")
     if path.suffix != ".py":

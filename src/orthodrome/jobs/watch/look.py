@@ -33,7 +33,7 @@ WORDS = {
 }
 
 
-class Look(NamedTuple):
+class RunLook(NamedTuple):
     """How a run stands.
 
     state: a key of `WORDS`; words: the same in words; begin: the last event of its kind; chunks: of its phase
@@ -67,18 +67,18 @@ def events_folder(folder: Path) -> Path:
     return next((place for place in reversed(places) if (place / EVENTS).is_file()), places[-1])
 
 
-def look(folder: Path, now: float | None = None) -> Look:
+def look(folder: Path, now: float | None = None) -> RunLook:
     """Return how the run in a folder stands; now: the time, for tests."""
     events, asked = read_events(folder), (folder / STOP).exists()
     begins = [k for k, event in enumerate(events) if event["event"] == "begin"]
     if not begins:
-        return Look("waiting", WORDS["waiting"], {}, [], asked)
+        return RunLook("waiting", WORDS["waiting"], {}, [], asked)
     begin, since = events[begins[-1]], events[begins[-1] :]
     chunks = [event for event in since if event["event"] == "chunk"]
     silent = (time.time() if now is None else now) - since[-1]["time"]
     state = state_of(begin, since, silent)
     words = WORDS.get(state, f"ended: {state}").format(silent=clock(silent), host=begin.get("host", "another host"))
-    return Look(state, words, begin, chunks, asked)
+    return RunLook(state, words, begin, chunks, asked)
 
 
 def state_of(begin: dict[str, Any], events: list[dict[str, Any]], silent: float) -> str:
@@ -124,7 +124,7 @@ def clock(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def figures(seen: Look) -> list[tuple[str, str]]:
+def figures(seen: RunLook) -> list[tuple[str, str]]:
     """Return the figures of a run by name, as texts."""
     last = seen.last
     if not last:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthodrome.core.display import shown
-from orthodrome.jobs.watch.look import Look, figures, look
+from orthodrome.jobs.watch.look import RunLook, figures, look
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ def watch(folder: Path, console: Console, once: bool) -> None:
             live.update(view(folder, seen), refresh=True)
 
 
-def view(folder: Path, seen: Look) -> Any:
+def view(folder: Path, seen: RunLook) -> Any:
     """Return what is printed of a run."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
