@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXPERIMENTS: dict[str, str] = {
+    "comets": "orthodrome.experiments.comets",
     "directional": "orthodrome.experiments.directional",
     "gmc-bvmf": "orthodrome.experiments.gmc_bvmf",
     "gmc-eigenmodel": "orthodrome.experiments.gmc_eigenmodel",
