@@ -90,7 +90,7 @@ def globes_figure(points: Reals, labels: np.ndarray, centres: Reals) -> Figure:
     labels: the clusters of the points, the largest being 0; centres: their mean directions
     """
     figure, axes = new_figure(1, 2, (7.0, 3.9))
-    colours = [*colormaps["tab10"].colors[:7], *colormaps["tab10"].colors[8:]]  # without its grey
+    colours = [colormaps["tab10"](n) for n in range(10) if n != 7]  # without its grey
     for panel, side, name in zip(axes[0], (1, -1), ("from above", "from below"), strict=True):
         camera = view([0.25, -0.35, side])
         globe(panel, camera)

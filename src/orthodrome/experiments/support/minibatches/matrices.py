@@ -39,7 +39,7 @@ def digits(rows: int) -> tuple[Reals, float, int]:
 def matrix_claims(context: Context) -> list[Claim]:
     """Complete both matrices, and return the claims."""
     sizes, images = context.pick(quick=((120, 100), 200), paper=((2_000, 1_500), 1_797))
-    claims = completion_claims(context, "planted", *planted(*sizes, context.seed))
+    claims = completion_claims(context, "planted", *planted(sizes[0], sizes[1], context.seed))
     return claims + completion_claims(context, "digits", *digits(images))
 
 
@@ -59,7 +59,7 @@ def completion_claims(context: Context, name: str, matrix: Reals, share: float, 
     error = lambda predicted: float(np.sqrt(np.mean((predicted - matrix[test]) ** 2)))
     ridge = chosen_ridge(entries, rank, rng)
     found = {"posterior mean": error(model.predict(*test)), "least squares": error(ridged(entries, rank, ridge, test))}
-    low, high = model.predict_interval(*test, LEVEL).T
+    low, high = model.predict_interval(test[0], test[1], LEVEL).T
     cover = float(np.mean((low <= matrix[test]) & (matrix[test] <= high)))
     text = f"{name}: the held-out error is below that of least squares with a ridge chosen by validation"
     close = f"{name}: intervals of {LEVEL:g} cover that share of the held-out entries, within {COVER:g}"
