@@ -35,7 +35,7 @@ def numbers(folder: Path, case: str, process: int, name: str = "draws") -> np.nd
         return found[name]
 
 
-@pytest.mark.parametrize("case", ["memory", "extended", "urn", "stopped", "gibbs", "scir"])
+@pytest.mark.parametrize("case", ["memory", "extended", "urn", "stopped", "rows", "batch", "gibbs", "scir"])
 def test_draws_are_those_of_one_process_with_the_same_mesh(folders: tuple[Path, Path], case: str) -> None:
     one, two = folders
     alone = numbers(one, case, 0)
@@ -49,6 +49,17 @@ def test_the_learnt_prior_is_that_of_all_documents(folders: tuple[Path, Path], m
     alone = np.load(folders[0] / f"{method}-prior.0.npy")
     assert np.ptp(alone) > 0
     assert all(np.array_equal(np.load(folders[1] / f"{method}-prior.{i}.npy"), alone) for i in range(2))
+
+
+def test_rows_that_are_spread_give_the_law_of_all_rows(folders: tuple[Path, Path]) -> None:
+    """The posterior of the mean is known; 300 draws of three chains see a shift of a third of its standard deviation,
+    and half of the rows, which one process has, would shift it by more."""
+    rows = np.random.default_rng(1).normal([1.0, -0.5], 1.0, (48, 2)).astype(np.float32)
+    found = numbers(folders[1], "rows", 0).mean(axis=(0, 1))
+    exact, half = rows.sum(axis=0) / 49, rows[:24].sum(axis=0) / 25
+    assert np.all(np.abs(found - exact) < 0.33 / 7)
+    assert np.any(np.abs(half - exact) > 0.33 / 7)
+    assert np.array_equal(numbers(folders[1], "own_rows", 1), numbers(folders[1], "rows", 0))
 
 
 def test_chains_of_one_run_differ(folders: tuple[Path, Path]) -> None:

@@ -131,7 +131,7 @@ def edges(random: Random) -> list[list[str]]:
 
 
 def numbers(head: list[str], low: float, high: float) -> Callable[[Random], list[list[str]]]:
-    return lambda random: [head, *([f"{x:.4f}" for x in random.uniform(low, high, len(head))] for _ in range(12))]
+    return lambda random: [list(head), *([f"{x:.4f}" for x in random.uniform(low, high, len(head))] for _ in range(12))]
 
 
 def vectors(random: Random) -> list[list[str]]:

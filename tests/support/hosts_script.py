@@ -19,7 +19,7 @@ HOSTS = orthodrome.use_hosts()
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
-from orthodrome import SGLD, Euclidean, GeodesicHMC, Sphere, Stop, Target, sample  # noqa: E402
+from orthodrome import SGLD, Euclidean, GeodesicHMC, Minibatch, Posterior, Sphere, Stop, Target, sample  # noqa: E402
 from orthodrome.core.pytree import pytree, static  # noqa: E402
 from orthodrome.random.keys import seed_of  # noqa: E402
 from orthodrome.samplers.contract import PythonSampler  # noqa: E402
@@ -117,6 +117,36 @@ def diverged() -> None:
         say("diverged", error)
 
 
+def normal_prior(x: Any) -> Any:
+    return -0.5 * jnp.sum(x**2)
+
+
+def normal_likelihood(x: Any, row: Any) -> Any:
+    return -0.5 * jnp.sum((row - x) ** 2)
+
+
+def posterior() -> Posterior:
+    """A normal mean, whose 48 rows are spread over the two devices."""
+    rows = np.random.default_rng(1).normal([1.0, -0.5], 1.0, (48, 2)).astype(np.float32)
+    return Posterior(Euclidean(), normal_prior, normal_likelihood, orthodrome.spread_rows(rows))
+
+
+def rows() -> None:
+    """The full gradient over spread rows; each process may also pass its own."""
+    law, start = posterior(), jnp.zeros(2)
+    assert not law.data.is_fully_replicated and law.num_data == 48
+    save("rows", draws(GeodesicHMC(law), start, num_chains=3, checkpoint=OUT / f"rows-{HOSTS.processes}"))
+    own = np.concatenate([np.asarray(part.data) for part in law.data.addressable_shards])
+    assert len(own) == 48 // HOSTS.processes
+    again = Posterior(Euclidean(), normal_prior, normal_likelihood, orthodrome.spread_rows(own, own=True))
+    save("own_rows", draws(GeodesicHMC(again), start, num_chains=3))
+
+
+def batch() -> None:
+    sampler = SGLD(Minibatch(posterior(), 12), step_size=0.01)
+    save("batch", draws(sampler, jnp.zeros(2), num_chains=3))
+
+
 def corpus() -> Any:
     """Documents of two kinds of words."""
     rng = np.random.default_rng(0)
@@ -174,9 +204,10 @@ def full_disk() -> None:
     files.write_arrays = write
 
 
-CASES = (memory, extended, own, urn, stopped, gibbs, scir, diverged, other_data, other_documents, full_disk)
+CASES = (memory, extended, own, urn, stopped, rows, batch, gibbs, scir)
+FAILURES = (diverged, other_data, other_documents, full_disk)
 
 if __name__ == "__main__":
-    for case in CASES:
+    for case in CASES + FAILURES:
         if not sys.argv[2:] or case.__name__ in sys.argv[2:]:
             case()

@@ -81,7 +81,8 @@ def open_checkpoint(
         return None
     settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"}
     settings |= {"devices": devices} | ({"processes": team.processes} if team.processes > 1 else {})
-    identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)
+    own = jax.tree.map(lambda leaf: parallel.own_part(leaf) if parallel.is_spread(leaf) else leaf, setup.sampler)
+    identity = fingerprint(setup.engine, setup.sampler, own, setup.state, setup.positions, settings)
     if team.processes > 1:
         team.meet()
         identity["start"] = [" ".join(each) for each in _from_all(team, identity["start"])]
@@ -116,6 +117,6 @@ def check_same(team: parallel.Team, given: Any) -> None:
 def _digest(leaf: Any) -> str:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return digest(np.array(f"{leaf.shape} {leaf.dtype}"))
-    if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable:
-        return digest(np.array(f"{leaf.shape} {leaf.dtype} {leaf.sharding}"))  # each process has other rows
+    if parallel.is_spread(leaf):
+        return digest(np.array(f"{leaf.shape} {leaf.dtype}"))  # each process has other rows
     return digest(leaf)

@@ -114,7 +114,7 @@ def sample(
         if checkpoint is not None:
             doors.check_resumable(setup.sampler)
         held = open_draws(checkpoint, store, (dims, coords), locks, team, setup.spread, gather)
-        devices = parallel.num_devices(mesh)
+        devices = parallel.num_devices(mesh or parallel.rows_mesh(sampler))
         saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, devices, held, about, team)
         journal = Journal(watched_folder(checkpoint, store) if team.first else None, bar)
         locks.callback(journal.close)
@@ -128,8 +128,8 @@ def sample(
 
 
 def spread_chains(sampler: Sampler, num_chains: int, mesh: Any, bar: Progress) -> Any:
-    """Return the mesh of the chains (None on one device); chains that Python steps are not spread."""
-    if not sampler.compiled:
+    """Return the mesh of the chains: None on one device, where Python steps them, and where rows are spread instead."""
+    if not sampler.compiled or parallel.rows_mesh(sampler) is not None:
         return None
     if idle := parallel.idle_devices(num_chains, mesh):
         bar.say(f"{idle} device(s) stay idle: {num_chains} chains cannot be spread evenly over more")

@@ -86,7 +86,8 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
         doors.check_components(target.manifold, _first_position(state))
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
         doors.warn_underflow(target, _first_position(state))
-    return Setup(engine, sampler, engine.place(state), positions, look, not sampler.spreads_data)
+    spread = not sampler.spreads_data and parallel.rows_mesh(sampler) is None
+    return Setup(engine, sampler, engine.place(state), positions, look, spread)
 
 
 def set_up_own_start(sampler: Any, plan: Plan) -> Setup:
@@ -108,7 +109,7 @@ def new_engine(sampler: Any, key: Any, plan: Plan, mesh: Any, bytes_per_draw: in
     """Return the engine that suits the sampler."""
     length = buffer_length(bytes_per_draw * plan.num_chains)
     if sampler.compiled:
-        return compiled_engine(key, plan.num_chains, mesh, length)
+        return compiled_engine(key, plan.num_chains, mesh, length, parallel.rows_mesh(sampler))
     return PythonEngine(key, chains_here(sampler, plan), length, plan.num_warmup, plan.keep_warmup)
 
 

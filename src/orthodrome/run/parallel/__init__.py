@@ -15,6 +15,7 @@ from orthodrome.run.parallel.mesh import (
     split_chains,
     whole,
 )
+from orthodrome.run.parallel.rows import is_spread, rows_mesh, spread_rows
 from orthodrome.run.parallel.team import LostPeer, PeerFailed, Team, ledger, naming_the_lost
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Team",
     "chain_mesh",
     "idle_devices",
+    "is_spread",
     "join_chains",
     "ledger",
     "naming_the_lost",
@@ -33,7 +35,9 @@ __all__ = [
     "own_part",
     "place_chains",
     "place_copies",
+    "rows_mesh",
     "split_chains",
+    "spread_rows",
     "this_process",
     "use_cores",
     "use_hosts",

@@ -19,6 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from orthodrome.errors import BadInput
 from orthodrome.run.parallel.hosts import this_process
+from orthodrome.run.parallel.rows import is_spread
 
 AXIS = "devices"
 
@@ -94,11 +95,12 @@ def join_chains(tree: Any, mesh: Mesh | None) -> Any:
 
 
 def place_copies(tree: Any, mesh: Mesh | None) -> Any:
-    """Put a copy of a sampler or a key on every device."""
-    if alone(mesh):
-        return jax.device_put(tree) if mesh is None else jax.device_put(tree, NamedSharding(mesh, PartitionSpec()))
-    sharding = NamedSharding(mesh, PartitionSpec())  # type: ignore[arg-type]
-    return jax.tree.map(lambda leaf: _copy(leaf, sharding), tree)
+    """Put a copy of a sampler or a key on every device; rows that are spread stay where they are."""
+    if mesh is None:
+        return jax.device_put(tree)
+    sharding = NamedSharding(mesh, PartitionSpec())
+    put = (lambda leaf: jax.device_put(leaf, sharding)) if alone(mesh) else (lambda leaf: _copy(leaf, sharding))
+    return jax.tree.map(lambda leaf: leaf if is_spread(leaf) else put(leaf), tree)
 
 
 def own_part(tree: Any) -> Any:
@@ -139,8 +141,6 @@ def _from_whole(leaf: Any, sharding: NamedSharding) -> jax.Array:
 
 
 def _copy(leaf: Any, sharding: NamedSharding) -> Any:
-    if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable:
-        return leaf  # it is spread over the processes already
     if isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         words = _from_whole(jax.random.key_data(leaf), sharding)
         return jax.random.wrap_key_data(words, impl=jax.random.key_impl(leaf))
