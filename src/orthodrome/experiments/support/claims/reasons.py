@@ -9,6 +9,19 @@ REASONS: dict[tuple[str, str], str] = {
     "paper's sizes, where the ratio is 0.8",
     ("scir-lda", "equal-beta = 1e-4"): "at a prior of 1e-4 words that no batch had get the weights that the posterior "
     "gives them, below e^-1000, and a single held-out token then costs SCIR everything",
+    (
+        "scir-lda",
+        "equal-beta = 0.1",
+    ): "in tens of updates SCIR, whose noise is larger at the same batch, is still behind",
+    ("scir-dp", "near-gibbs"): "250 of the paper's 1,000 iterations: batches have not reached what full sweeps reach",
+    ("scir-dp", "near-gibbs-moves"): "250 of the paper's 1,000 iterations: batches have not reached what full sweeps "
+    "reach",
+    (
+        "scir-dp",
+        "worsens",
+    ): "the right sampler does not worsen; the published rise is that of the faults (`fault-rise`)",
+    ("scir-dp", "concentration-clusters-right"): "a higher concentration asks for more clusters: the remark is of the "
+    "faulty sampler, which has too many at a low one",
     ("scir-lda", "descent"): "runs of tens of updates are the time in which both descend alike; at the paper's 1,000 "
     "updates it holds",
     ("scir-lda", "published"): "in tens of updates the smaller prior of SGRLD counts for more than its bias; at the "
