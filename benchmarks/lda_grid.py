@@ -18,7 +18,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from orthodrome.experiments import recipe_lda, scir_lda
+from orthodrome.experiments import recipe_lda
+from orthodrome.experiments.scir import lda as scir_lda
 from orthodrome.experiments.support.lda.articles import Articles, wikipedia_articles
 from orthodrome.experiments.support.lda.runs import Budget, LDASetting, trace
 

@@ -1,7 +1,8 @@
-"""Makes the picture of the README with the package itself: `make picture`."""
+"""Makes the pictures of the README with the package itself: `make picture`."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import jax
@@ -91,6 +92,34 @@ def main() -> None:
         panel(ax)
     path = Path(__file__).parent / "pictures" / "picture.png"
     figure.savefig(path, dpi=120)
+    print(f"docs/pictures/{path.name}: {path.stat().st_size // 1000} kB")
+    tiles(("rotations", "two_angles", "topics", "strengths"), path.with_name("gallery.png"))
+
+
+def tiles(names: tuple[str, ...], path: Path, height: int = 260, columns: int = 2) -> None:
+    """Put pictures of the gallery side by side, all of one height, each row as wide as the widest."""
+    from PIL import Image
+
+    sys.path.insert(0, str(Path(__file__).parent / "tools"))
+    import outputs
+
+    pictures = []
+    for name in names:
+        script = outputs.GALLERY / f"{name}.py"
+        if outputs.found_place(script) is None:
+            outputs.run(script)
+        place, _ = outputs.outputs_of(script)
+        picture = Image.open(place / f"gallery-{name}-1.png").convert("RGB")
+        pictures.append(picture.resize((picture.width * height // picture.height, height), Image.Resampling.LANCZOS))
+    rows = [pictures[i : i + columns] for i in range(0, len(pictures), columns)]
+    gap, wide = 20, max(sum(one.width for one in row) for row in rows)
+    page = Image.new("RGB", (wide + gap * (columns - 1), (height + gap) * len(rows)), "white")
+    for number, row in enumerate(rows):
+        left = (wide - sum(one.width for one in row)) // 2
+        for one in row:
+            page.paste(one, (left, number * (height + gap)))
+            left += one.width + gap
+    page.quantize(128).save(path, optimize=True)
     print(f"docs/pictures/{path.name}: {path.stat().st_size // 1000} kB")
 
 

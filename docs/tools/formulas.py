@@ -23,4 +23,6 @@ def with_formulas(page: str) -> str:
 def mathml(formula: str, display: str) -> str:
     """Return one formula; after the name of a function there is a thin space, unless a bracket follows."""
     found = convert(html.unescape(formula).strip(), display=display)
+    if "\\" in found:
+        raise ValueError(f"a formula has a command that MathML was not made of: {formula}")
     return NAMED.sub(r'\1<mspace width="0.17em"/>', found)

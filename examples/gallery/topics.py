@@ -1,6 +1,6 @@
 """Topics of Python's own documentation.
 
-Latent Dirichlet allocation of the standard library's docstrings (no download): words of five topics with the spread
+Latent Dirichlet allocation of the standard library's docstrings (no download): words of ten topics with the spread
 of the draws.
 """
 
@@ -13,7 +13,7 @@ from orthodrome.plots import plot_topics
 
 def figure():
     corpus = python_docstrings()
-    model = LDA(5, num_warmup=60, num_draws=20, random_state=0, progress=False)
+    model = LDA(10, num_warmup=60, num_draws=20, random_state=0, progress=False)
     model.fit(corpus.counts, vocabulary=corpus.vocabulary)
     return plot_topics(model, corpus.counts)
 

@@ -48,7 +48,7 @@ class Browser:
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, content, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None
@@ -59,8 +59,20 @@ class Browser:
 
     def open(self, page: Path) -> None:
         """Open a file, and wait until the page's script has run."""
-        self.call("/url", {"url": page.absolute().as_uri()})
+        self.go(page.absolute().as_uri())
+
+    def go(self, address: str) -> None:
+        """Open an address, and wait until the page's script has run."""
+        self.call("/url", {"url": "about:blank"})
+        self.devtools("Performance.disable")
+        self.devtools("Performance.enable", timeDomain="threadTicks")
+        self.call("/url", {"url": address})
         self.wait("document.documentElement.dataset.ready === 'yes'")
+
+    def worked(self) -> float:
+        """Return for how many milliseconds the thread of the page has worked, whatever else the machine does."""
+        metrics = self.devtools("Performance.getMetrics")["metrics"]
+        return 1000 * next(one["value"] for one in metrics if one["name"] == "TaskDuration")
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script in the page and return what it returns."""

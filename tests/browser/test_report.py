@@ -6,30 +6,19 @@ screenshots go to the folder ORTHODROME_SHOTS, if it is set, to be looked at.
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from browser.driver import KEYS, Browser
+from browser.looks import shoot, violations
 from orthodrome.report import write_report
 from orthodrome.report.pictures.topics import topics
 from support.small_draws import HOSTILE, small_draws
 from support.topic_tables import tables
 
 TOPICS, WORDS, DOCUMENTS = 100, 8000, 3000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    driver, chromium = shutil.which("chromedriver"), shutil.which("chromium")
-    assert driver and chromium, "install Debian's chromium and chromium-driver"
-    with Browser(driver, chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -41,31 +30,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "draws": write_report(draws, folder / "draws.html", title=HOSTILE[1]),
         "topics": write_report(draws, folder / "topics.html", sections=[explorer], title="A hundred topics"),
     }
-
-
-@pytest.fixture(autouse=True)
-def desktop(browser: Browser) -> Iterator[None]:
-    browser.size(1280, 900)
-    browser.dark(False)
-    browser.requests(), browser.log("browser")
-    yield
-    left = [url for url in browser.requests() if not url.startswith(("file:", "data:"))]
-    said = [entry["message"] for entry in browser.log("browser") if entry["level"] == "SEVERE"]
-    assert left == [] and said == []
-
-
-def shoot(browser: Browser, name: str) -> None:
-    if folder := os.environ.get("ORTHODROME_SHOTS"):
-        browser.picture(Path(folder) / f"{name}.png")
-
-
-def axe_script() -> Path:
-    """Where axe.min.js is; it is not part of the tree."""
-    if given := os.environ.get("ORTHODROME_AXE"):
-        return Path(given)
-    package = importlib.util.find_spec("axe_playwright_python")
-    assert package is not None and package.submodule_search_locations, "make browser installs axe-playwright-python"
-    return Path(package.submodule_search_locations[0]) / "axe.min.js"
 
 
 def painted(browser: Browser, selector: str) -> int:
@@ -80,7 +44,7 @@ def test_the_explorer_opens_at_once_and_follows_clicks(browser: Browser, pages: 
     assert pages["topics"].stat().st_size <= 3_000_000
     browser.open(pages["topics"])
     ready = browser.run("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-    print(f"interactive after {ready:.0f} ms")
+    print(f"interactive after {ready:.0f} ms, of which the page's thread worked {browser.worked():.0f} ms")
     assert browser.run("return document.querySelectorAll('.topic-list button').length") == TOPICS
     assert painted(browser, ".map canvas") > 20
     shoot(browser, "topics-desktop")
@@ -165,13 +129,8 @@ def test_every_picture_has_its_table_and_every_image_its_name(browser: Browser, 
 
 
 def test_axe_finds_nothing(browser: Browser, pages: dict[str, Path]) -> None:
-    """axe-core comes from the package that `make browser` installs, or from where ORTHODROME_AXE says."""
-    text = axe_script().read_text("utf-8")
     for name, dark in ((name, dark) for name in pages for dark in (False, True)):
         browser.dark(dark)
         browser.open(pages[name])
         browser.run("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-        browser.devtools("Runtime.evaluate", expression=text)
-        run = "axe.run().then((found) => found.violations.map((v) => v.id + ': ' + v.nodes[0].html.slice(0, 200)))"
-        found = browser.devtools("Runtime.evaluate", expression=run, awaitPromise=True, returnByValue=True)
-        assert found["result"]["value"] == [], f"{name}, dark: {dark}"
+        assert violations(browser) == [], f"{name}, dark: {dark}"

@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse
 
 from orthodrome.errors import BadInput
-from orthodrome.experiments import recipe_lda, scir_lda
+from orthodrome.experiments import recipe_lda
+from orthodrome.experiments.scir import lda as scir_lda
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.lda.articles import Articles, newsgroup_posts, wikipedia_articles
 from orthodrome.experiments.support.lda.runs import Budget, LDACurve, LDASetting, curve_rows, trace, trace_gibbs

@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 from orthodrome.diagnostics.ks_distance import ks_distance, rosenblatt, uniform_distance
-from orthodrome.experiments import scir_bias, scir_sparse
+from orthodrome.experiments.scir import bias as scir_bias
+from orthodrome.experiments.scir import sparse as scir_sparse
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.scir import dirichlet
 

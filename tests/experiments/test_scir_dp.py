@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from orthodrome.experiments import scir_dp, scir_dp_grid
+from orthodrome.experiments.scir import dp as scir_dp
+from orthodrome.experiments.scir import dp_grid as scir_dp_grid
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.visits.cases import SCIR, SGRLD, Curves, curves_of, one_component, run_case
 from orthodrome.experiments.support.visits.faults import WrongRows, WrongSticks, with_faults

@@ -11,7 +11,8 @@ import pytest
 
 from orthodrome.errors import BadInput
 from orthodrome.experiments import recipe_1d, recipe_2d
-from orthodrome.experiments.support import contract
+from orthodrome.experiments.support import adaptive, contract
+from orthodrome.gradients.estimator import Estimate
 from orthodrome.recipe import complete_by_fourier, complete_in_plane
 
 BOX = [(-3.2, 3.2), (-9.0, 9.0)]
@@ -65,6 +66,25 @@ def test_three_dimensions() -> None:
     assert found.residual < 1e-3
 
 
+def test_four_dimensions() -> None:
+    """A linear SDE with a curl of its own in R^4: the drift comes back; a grid that does not fit is refused."""
+    a = np.random.default_rng(0).normal(size=(4, 4))
+    q, d = a - a.T, np.diag([0.5, 1.0, 1.5, 0.0])
+    drift = lambda z: -jnp.asarray(d + q, z.dtype) @ z
+    normal = lambda z: -jnp.sum(z * z) / 2
+    noise = lambda z: jnp.asarray(d, z.dtype)
+    found = complete_by_fourier(drift, noise, normal, [(-6.0, 6.0)] * 4, 20)
+    np.testing.assert_array_equal(found.curl, -found.curl.swapaxes(-1, -2))
+    assert found.residual < 0.01
+    assert complete_by_fourier(lambda z: 1.2 * drift(z), noise, normal, [(-6.0, 6.0)] * 4, 20).residual > 0.05
+    with pytest.raises(BadInput, match="to 33"):
+        complete_by_fourier(drift, noise, normal, [(-6.0, 6.0)] * 4, 64)
+    with pytest.raises(BadInput, match="too coarse"):
+        complete_by_fourier(drift, noise, normal, [(-6.0, 6.0)] * 6, 64)
+    with pytest.raises(BadInput, match="skew"):
+        complete_by_fourier(drift, noise, normal, [(-6.0, 6.0)], 64)
+
+
 def test_an_sde_that_does_not_keep_the_law_has_no_curl() -> None:
     """Control: the naive sampler (noise without friction) leaves a residual."""
     assert complete_by_fourier(hmc, friction, law, BOX).residual > 0.1
@@ -86,6 +106,31 @@ def test_divergence_of_exact_and_of_wrong_counts() -> None:
     counts = np.random.default_rng(0).multinomial(80_000, masses)
     assert recipe_1d.divergence(counts, 2) == pytest.approx(49 / 160_000, rel=0.5)
     assert recipe_1d.divergence(1e9 * recipe_1d.bin_masses(1), 2) > 0.1
+
+
+def test_the_metric_of_the_own_potential() -> None:
+    """Value and divergence against differences of U~ = U + w x with the error w of the gradient held fixed."""
+    with jax.enable_x64(True):
+        x, w = jnp.asarray([0.7, -1.1]), jnp.asarray([0.4, -0.9])
+        for copies in (True, False):
+            u = (lambda y: y**2 / 2) if copies else (lambda y: jnp.sum(y**4) / 4)
+            metric = adaptive.OwnPotentialMetric(u, 0.5, copies=copies)
+            exact = jax.grad(lambda y, u=u: jnp.sum(u(y)))
+            tilt = lambda y, c=copies: w * y if c else jnp.sum(w * y)
+            root = lambda y, u=u, t=tilt: jnp.sqrt(1.5 * jnp.sqrt(jnp.abs(u(y) + t(y) + 0.5)))
+            estimate = Estimate(jnp.zeros(()), -exact(x) - w)
+            np.testing.assert_allclose(metric.inverse(x, estimate), np.broadcast_to(root(x) ** 2, 2), rtol=1e-12)
+            slope = jax.grad(lambda y, r=root: jnp.sum(r(y)))(x)
+            np.testing.assert_allclose(metric.root_divergence(None, x, estimate), slope, rtol=1e-12)
+            whole = jax.grad(lambda y, r=root: jnp.sum(r(y) ** 2))(x)
+            np.testing.assert_allclose(metric.inverse_divergence(None, x, estimate), whole, rtol=1e-12)
+
+
+def test_passages_between_wells_are_those_of_quadrature() -> None:
+    """An adaptive D is faster than its mean, by quadrature; and the curl of the experiment is skew."""
+    assert adaptive.passage_time(True) < adaptive.passage_time(False)
+    q = np.asarray(adaptive.curl((jnp.asarray([0.3]), jnp.asarray([1.0])), jnp.zeros(())))
+    np.testing.assert_allclose(q, -q.T)
 
 
 def test_claims_can_fail() -> None:

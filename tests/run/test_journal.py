@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 from orthodrome import sample
-from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.random.keys import seed_of
 from orthodrome.run import pace
-from orthodrome.samplers.contract import PythonSampler
 from orthodrome.storage.events import EVENTS, STOP, ask_to_stop, read_events
-
-
-class WalkState(NamedTuple):
-    place: np.ndarray
-
-    @property
-    def position(self) -> dict[str, np.ndarray]:
-        return {"place": self.place}
-
-
-class WalkInfo(NamedTuple):
-    acceptance_rate: float
-    diverging: np.bool_
-
-
-@pytree
-class Walk(PythonSampler):
-    """Steps to either side; `MISCHIEF`, which is no part of the sampler, happens at every step."""
-
-    size: float
-    compiled: bool = static(default=False)
-    manifold: Any = static(default=None)
-
-    def init(self, position: Any, key: Any = None) -> WalkState:
-        return WalkState(np.zeros(3))
-
-    def step(self, key: Any, state: WalkState) -> tuple[WalkState, WalkInfo]:
-        rng = np.random.default_rng(seed_of(key))
-        for happens in MISCHIEF:
-            happens()
-        return WalkState(0.5 * state.place + self.size * rng.normal(size=3)), WalkInfo(0.75, np.bool_(False))
-
-    def draw(self, state: WalkState) -> dict[str, Any]:
-        return {"place": state.place}
-
-
-MISCHIEF: list[Callable[[], Any]] = []
+from support.walks import MISCHIEF, Walk
 
 
 def run(folder: Path, **more: Any) -> Any:

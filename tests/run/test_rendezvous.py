@@ -7,10 +7,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import numpy as np
 import pytest
 
 from orthodrome.core.processes import Place
+from orthodrome.errors import BadInput
 from orthodrome.jobs.launch.local import free_port
+from orthodrome.run.parallel import rows_mesh, spread_rows
 from orthodrome.run.parallel.hosts import use_hosts
 from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, meet
 
@@ -98,6 +102,13 @@ def test_strangers_are_turned_away() -> None:
 def test_a_port_in_use_is_explained() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(HostsNotFound, match="choose another port"):
         call(0, 2, taken.getsockname()[1])()
+
+
+def test_rows_must_be_equally_many() -> None:
+    for data in ({"x": np.zeros((4, 2)), "y": np.zeros(3)}, np.zeros((0, 2)), np.zeros(())):
+        with pytest.raises(BadInput, match="spread_rows: the arrays have"):
+            spread_rows(data)
+    assert rows_mesh(spread_rows(np.zeros((4, 2)))) is None or jax.device_count() > 1
 
 
 def test_a_lone_process_is_left_alone() -> None:

@@ -23,7 +23,7 @@ class Found(NamedTuple):
 def not_finite(data: Any) -> Found | None:
     """Return the first NaN or infinite number in a tree of arrays; None if there is none."""
     for path, leaf in jax.tree_util.tree_leaves_with_path(data):
-        values = np.asarray(leaf) if not isinstance(leaf, jax.Array) or leaf.dtype.kind == "f" else np.zeros(())
+        values = here(leaf) if not isinstance(leaf, jax.Array) or leaf.dtype.kind == "f" else np.zeros(())
         bad = np.argwhere(~np.isfinite(values)) if values.dtype.kind in "fc" else np.zeros((0, 1))
         if len(bad):
             where = tuple(int(i) for i in bad[0])
@@ -33,11 +33,19 @@ def not_finite(data: Any) -> Found | None:
     return None
 
 
+def here(leaf: Any) -> np.ndarray:
+    """Return an array, or those of its rows that this process has if they are spread over several."""
+    if not isinstance(leaf, jax.Array) or leaf.is_fully_addressable or leaf.is_fully_replicated:
+        return np.asarray(leaf)
+    parts = sorted(leaf.addressable_shards, key=lambda part: part.index[0].start or 0)
+    return np.concatenate([np.asarray(part.data) for part in parts])
+
+
 def check_rows_alone(target: Any, position: Tree) -> None:
     """Raise if a row of a posterior's data that holds a NaN makes the likelihood NaN: a batch might meet it late."""
     if not isinstance(target, Posterior) or (found := not_finite(target.data)) is None:
         return
-    row = jax.tree.map(lambda leaf: np.asarray(leaf)[found.row : found.row + 1], target.data)
+    row = jax.tree.map(lambda leaf: here(leaf)[found.row : found.row + 1], target.data)
     if np.isnan(np.asarray(target.pointwise(position, row))).any():
         raise BadInput(
             f"{found.text}, and the log likelihood of that row is nan; leave such rows out, or write for them"

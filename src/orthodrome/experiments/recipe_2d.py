@@ -22,6 +22,7 @@ import numpy as np
 from jax import Array
 
 from orthodrome.core.types import Reals
+from orthodrome.experiments.support.adaptive import OwnPotentialMetric
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean
@@ -75,6 +76,7 @@ def samplers() -> dict[str, Any]:
         "SGLD": SGLD(gradient, SMALL_STEP),
         "SGHMC": SGHMC(gradient, STEP, FRICTION),
         "gSGRHMC": SGRHMC(gradient, InverseMetric(inverse_metric), STEP),
+        "gSGRHMC, own": SGRHMC(gradient, OwnPotentialMetric(potential, OFFSET), STEP),
         "SGLD, step .05": SGLD(gradient, STEP),
         "SGHMC, C = .7": SGHMC(gradient, STEP, LIGHT),
     }

@@ -178,6 +178,7 @@ CITES: dict[str, str] = {
     "DirichletProcessMixture": "baker2018",
     "Directional": "mardia2000",
     "NetworkEigenmodel": "hoff2009 byrne2013",
+    "MatrixCompletion": "liu2016",
     "PairedComparison": "hankin2010 byrne2013",
     "check_recipe": "ma2015",
     "simulation_based_calibration": "talts2018",

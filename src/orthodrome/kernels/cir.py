@@ -57,14 +57,17 @@ def draw_transitions(stream, log_theta, shapes, log_factor, log_scale):  # type:
 
 
 @njit(parallel=True, **OPTIONS)
-def advance(seed, step, log_theta, prior, scale, counts, log_factor, log_scale, out):  # type: ignore[no-untyped-def]
-    """Draw the transitions of a flat array of log weights with the shapes prior + scale * counts."""
+def advance(seed, step, first, log_theta, prior, scale, counts, log_factor, log_scale, out):  # type: ignore[no-untyped-def]
+    """Draw the transitions of a flat array of log weights with the shapes prior + scale * counts.
+
+    first: the number of the array's first block in a larger array of which it is a part
+    """
     size = log_theta.shape[0]
     for block in prange((size + BLOCK - 1) // BLOCK):
         begin, count = block * BLOCK, min(BLOCK, size - block * BLOCK)
         logs, shapes = np.empty(count), np.empty(count)  # float64 whatever the storage, so that one kernel serves all
         for i in range(count):
             logs[i], shapes[i] = log_theta[begin + i], prior + scale * counts[begin + i]
-        draw_transitions(source(seed, step, block), logs, shapes, log_factor, log_scale)
+        draw_transitions(source(seed, step, first + block), logs, shapes, log_factor, log_scale)
         for i in range(count):
             out[begin + i] = logs[i]

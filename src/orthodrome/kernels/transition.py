@@ -52,6 +52,26 @@ def cir_transition_counts(
     return _advanced(key, log_theta, prior, scale, counts, *_scales(time, 1.0, VOLATILITY)[1:])
 
 
+def part_of_transition(
+    key: Seed, log_theta: np.ndarray, prior: float, counts: np.ndarray, time: float, part: int, parts: int
+) -> np.ndarray:
+    """Draw one of several parts of `cir_transition_counts(key, log_theta, prior, 1.0, counts, time)`, flat.
+
+    The parts are whole blocks of equal size, the last one filled up with zeros: put one after the other, and cut to the
+    size of `log_theta`, they are the numbers that one call draws.
+    """
+    from orthodrome.kernels.cir import BLOCK, advance
+
+    _check(log_theta, prior, time, 1.0, VOLATILITY)
+    blocks = -(-log_theta.size // (BLOCK * parts))
+    own = slice(part * blocks * BLOCK, (part + 1) * blocks * BLOCK)
+    logs, numbers = (np.ascontiguousarray(array).reshape(-1)[own] for array in (log_theta, counts))
+    out = np.zeros(blocks * BLOCK, log_theta.dtype)
+    scales = _scales(time, 1.0, VOLATILITY)[1:]
+    advance(_seed(key), 0, part * blocks, logs, float(prior), 1.0, numbers, *scales, out[: logs.shape[0]])
+    return out
+
+
 def _advanced(
     key: Seed,
     log_theta: np.ndarray,
@@ -66,7 +86,7 @@ def _advanced(
 
     flat, out = np.ascontiguousarray(log_theta).reshape(-1), np.empty(log_theta.size, log_theta.dtype)
     own = np.ascontiguousarray(counts).reshape(-1)
-    advance(_seed(key), 0, flat, float(prior), float(scale), own, log_factor, log_scale, out)
+    advance(_seed(key), 0, 0, flat, float(prior), float(scale), own, log_factor, log_scale, out)
     return out.reshape(log_theta.shape)
 
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from orthodrome.core.display import for_figure
 from orthodrome.core.types import Reals
+from orthodrome.plots.globe import globe, scatter, view
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 
 MOST_CLUSTERS, COLUMNS = 20, 4
@@ -79,4 +81,27 @@ def trace_figure(traces: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
             panel.plot(at, line, color=(BLUE, ORANGE, GREEN, GREY)[chain % 4], linewidth=0.9, label=f"chain {chain}")
         panel.set(xlabel="iteration", title=name)
     axes[0, 0].legend(fontsize=7, frameon=False)
+    return figure
+
+
+def globes_figure(points: Reals, labels: np.ndarray, centres: Reals) -> Figure:
+    """Return unit vectors in three dimensions on both sides of a globe, in the colours of their clusters.
+
+    labels: the clusters of the points, the largest being 0; centres: their mean directions
+    """
+    figure, axes = new_figure(1, 2, (7.0, 3.9))
+    colours = [colormaps["tab10"](n) for n in range(10) if n != 7]  # without its grey
+    for panel, side, name in zip(axes[0], (1, -1), ("from above", "from below"), strict=True):
+        camera = view([0.25, -0.35, side])
+        globe(panel, camera)
+        scatter(panel, camera, points[labels >= len(colours)], color=GREY, s=4, alpha=0.5)
+        for k in range(min(len(colours), len(centres))):
+            scatter(panel, camera, points[labels == k], color=colours[k], s=5, alpha=0.6)
+        panel.set_title(name)
+    for k in range(min(len(colours), len(centres))):
+        own = f"{k}  ({np.mean(labels == k):.0%})"
+        axes[0, 0].scatter([], [], color=colours[k], s=14, label=own)
+    if len(centres) > len(colours):
+        axes[0, 0].scatter([], [], color=GREY, s=14, label=f"{len(centres) - len(colours)} smaller ones")
+    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=7, title="cluster", title_fontsize=7)
     return figure

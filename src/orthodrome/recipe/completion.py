@@ -1,5 +1,4 @@
-"""Completion (Theorem 2 of Ma, Chen & Fox 2015): the curl matrix Q of an SDE that keeps p, on a grid in 2 or 3
-dimensions.
+"""Completion (Theorem 2 of Ma, Chen & Fox 2015): the curl matrix Q of an SDE that keeps p, on a grid.
 
 With F_i = f_i p - sum_j d_j (D_ij p), which has no divergence, Q p must solve sum_j d_j (Q_ij p) = F_i.
 
@@ -13,8 +12,8 @@ so that Q p vanishes at the corner. In two dimensions Q p is a stream function (
 
     Q_12 = p^-1 int^{z2} F_1(z1, s) ds = -p^-1 int^{z1} F_2(s, z2) ds = -Q_21.
 
-Either way Q is only known where p is not tiny relative to rounding errors (`reliable`). In three dimensions Q is not
-unique: the matrix found need not be the one that the SDE was made from, but it gives the same drift. HMC gives
+Either way Q is only known where p is not tiny relative to rounding errors (`reliable`). From three dimensions on Q is
+not unique: the matrix found need not be the one that the SDE was made from, but it gives the same drift. HMC gives
 Q_12 = -1.
 """
 
@@ -35,6 +34,10 @@ from orthodrome.errors import BadInput
 RELIABLE = 1e-5
 """The fraction of its maximum above which p is large enough for Q: rounding errors of Q p are 1e-16 of it, times the
 box."""
+
+
+MOST = 2**24 + 2**22
+"""The largest number of entries of Q on the grid, 170 MB."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +69,10 @@ def complete_by_fourier(
     box: Sequence[tuple[float, float]],
     num_points: int = 128,
 ) -> Completion:
-    """Return Q for dz = drift dt + sqrt(2 diffusion) dW by (S.9), z being a vector of 2 or 3 numbers.
+    """Return Q for dz = drift dt + sqrt(2 diffusion) dW by (S.9), z being a vector of 2 or more numbers.
+
+    In d dimensions the grid has num_points^d points with d^2 numbers each; more than MOST numbers are refused, which
+    leaves 128 points along each of three coordinates, 33 of four, 15 of five: enough for smooth densities of four.
 
     drift: z -> f(z)
     diffusion: z -> D(z), a matrix; None: no noise
@@ -121,8 +127,14 @@ def _on_grid(
     drift: Any, diffusion: Any, logdensity: Any, box: Sequence[tuple[float, float]], num_points: int
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
     """Return the axes, p, F and f; F = p c with the current c of `check_sde`."""
-    if len(box) not in (2, 3):
-        raise BadInput(f"completion works in 2 and 3 dimensions; the box has {len(box)}")
+    if len(box) < 2:
+        raise BadInput(f"completion needs 2 or more coordinates, as Q is skew; the box has {len(box)}")
+    if num_points < 4 or num_points ** len(box) * len(box) ** 2 > MOST:
+        most = int((MOST / len(box) ** 2) ** (1 / len(box)) + 1e-9)
+        raise BadInput(
+            f"a grid of {num_points} points along each of {len(box)} coordinates does not fit; take num_points from 4 "
+            f"to {most}" + (", which is too coarse for most densities" if most < 16 else "")
+        )
     axes = tuple(np.linspace(a, b, num_points, endpoint=False) for a, b in box)
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     with jax.enable_x64(True):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from orthodrome.core.display import shown
 from orthodrome.errors import BadInput
 from orthodrome.report.page import GENERATOR, page
-from orthodrome.report.pictures.choice import pictures
+from orthodrome.report.pictures.choice import UNLABELLED, pictures
 from orthodrome.report.pictures.facts import facts
 from orthodrome.report.pictures.health import health
 from orthodrome.report.pictures.summaries import summaries
@@ -48,7 +48,7 @@ def write_report(
     tree, model = draws_of(source)
     name = title or heading(tree, model)
     own, told = list(sections or pictures(tree, model)), facts(tree, settings)
-    judged = tree if variables is None else only(tree, variables)
+    judged = only(tree, variables or UNLABELLED.get(type(model).__name__, ()))
     found = [*own, health(judged), traces(judged), summaries(judged), told]
     shown_ones = [section for section in found if section is not None]
     content = {"title": shown(name), "sections": [section.content() for section in shown_ones]}
@@ -74,7 +74,9 @@ def draws_of(source: Any) -> tuple[xarray.DataTree, Any]:
 
 
 def only(tree: xarray.DataTree, variables: Sequence[str]) -> xarray.DataTree:
-    """Return the draws with some variables of the posterior alone."""
+    """Return the draws with some variables of the posterior alone; with all, if none is named."""
+    if not variables:
+        return tree
     some = tree.copy()
     some["posterior"].dataset = tree["posterior"].to_dataset()[list(variables)]
     return some

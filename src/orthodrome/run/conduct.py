@@ -3,6 +3,9 @@
 After each chunk, in this order: check that every position is finite and no density infinite, collect the draws, show
 progress, write it into the journal, stop early if the rule is satisfied, commit if it is time. Ctrl-C and a request to
 stop take effect between chunks.
+
+Several processes meet twice after each chunk: before anything is collected, about its time and whether a number was
+unsound, and afterwards, about whether to stop or to commit. So all of them do the same.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
+import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.core import trees
 from orthodrome.errors import Diverged
@@ -71,6 +75,7 @@ class Conductor(NamedTuple):
     bar: Progress
     interruption: Interruption
     stop: Stop | None
+    team: parallel.Team
     seconds: dict[str, float]
     """How long each phase has taken so far, its compilation included."""
     journal: Journal
@@ -86,7 +91,8 @@ class Conductor(NamedTuple):
         return self._phase(standing, sampler, self.plan.num_draws, self.plan.num_warmup, self.plan.thin)
 
     def _begin_draws(self, standing: Standing) -> Standing:
-        tuned = jax.tree.map(np.array, standing.state) if self.setup.tunes else None
+        with parallel.naming_the_lost():
+            tuned = parallel.whole(standing.state) if self.setup.tunes else None
         return Standing("draws", 0, self.setup.inner(standing.state), tuned)
 
     def _phase(
@@ -104,13 +110,16 @@ class Conductor(NamedTuple):
         engine, pace = self.setup.engine, Pace(self.setup.engine.length)
         self.bar.begin(standing.phase, planned, standing.done)
         self.journal.begin(standing.phase, standing.done, planned, self._about())
-        while standing.done < planned and not self.interruption:
+        interrupted = self.team.meet(bool(self.interruption)).any()
+        while standing.done < planned and not interrupted:
             phase, done, state, tuned = standing
             count = min(pace.count, planned - done, self._until_look(phase, done))
             pace.start()
-            state, kept = engine.advance(sampler, state, steps_before + done * thin, count, thin)
-            pace.stop(count)
-            self._check_finite(phase, kept, planned, steps_before + done * thin, thin)
+            with parallel.naming_the_lost():
+                state, kept = engine.advance(sampler, state, steps_before + done * thin, count, thin)
+            met = self.team.meet(pace.microseconds(), *first_unsound(kept))
+            pace.learn(count, int(met[:, 0].max()))
+            self._check_finite(phase, kept, planned, steps_before + done * thin, thin, met[:, 1:])
             if done + steps_before == 0:
                 self._check_energy(kept)
             standing = Standing(phase, done + count, state, tuned)
@@ -119,12 +128,18 @@ class Conductor(NamedTuple):
             self.journal.chunk(phase, standing.done, planned, kept)
             if self.journal.stop_wanted():
                 self.interruption.asked = True
+            met = self.team.meet(bool(self.interruption), self.checkpoint is not None and self.checkpoint.due())
+            interrupted = met[:, 0].any()
             if self._good_enough(standing):
                 return standing, repr(self.stop)
-            if self.checkpoint is not None and self.checkpoint.due():
-                self.checkpoint.commit(standing)
+            if self.checkpoint is not None and met[0, 1]:
+                self.checkpoint.commit(self.own(standing))
                 self.journal.tell("commit", phase=phase, done=standing.done, number=self.checkpoint.number)
         return standing, "interrupted" if standing.done < planned else "finished"
+
+    def own(self, standing: Standing) -> Standing:
+        """Return where the run stands with the states of this process's own chains, as NumPy arrays."""
+        return standing._replace(state=self.setup.engine.own(standing.state))
 
     def _about(self) -> dict[str, Any]:
         sampler = self.setup.sampler.sampler if isinstance(self.setup.sampler, Tuner) else self.setup.sampler
@@ -142,29 +157,57 @@ class Conductor(NamedTuple):
     def _good_enough(self, standing: Standing) -> bool:
         if self.stop is None or standing.phase != "draws" or next_look(standing.done - 1) != standing.done:
             return False
-        arrays = self.draws.read("draws")
-        return self.stop.satisfied({name: a for name, a in arrays.items() if name.startswith("posterior/")})
+        own = {name: a for name, a in self.draws.read("draws").items() if name.startswith("posterior/")}
+        if not self.setup.spread:  # all have the same draws, of which the first one may have read them from a disk
+            return bool(self.team.meet(self.stop.satisfied(own))[0, 0])
+        self.team.meet()
+        return self.stop.satisfied({name: self.team.rows(own[name]) for name in sorted(own)})
 
-    def _check_finite(self, phase: str, kept: Kept, planned: int, first_step: int, thin: int) -> None:
-        infinite = np.isposinf(kept.info._asdict().get("lp", np.zeros(kept.finite.shape)))
-        sound = kept.finite & ~infinite
-        if np.all(sound):
+    def _check_finite(
+        self, phase: str, kept: Kept, planned: int, first_step: int, thin: int, unsound: np.ndarray
+    ) -> None:
+        """Raise on all processes if a number of any of them is unsound; unsound: the first row and chain of each."""
+        process = int(np.argmin(unsound[:, 0]))
+        row, chain = (int(number) for number in unsound[process])
+        if row == SOUND:
             return
-        row = int(np.argmin(np.all(sound, axis=0)))
-        chain = int(np.argmin(sound[:, row]))
         if row:
             self._collect(phase, jax.tree.map(lambda leaf: leaf[:, :row], kept), planned)
-        cause = "the position is non-finite; try a smaller step size"
-        if kept.info._asdict().get("indefinite", np.zeros(sound.shape, bool))[chain, row]:
-            cause = "the metric is not positive definite at the position before the step; give one that is"
-        if infinite[chain, row]:
-            cause = doors.infinite_density(jax.tree.map(lambda leaf: leaf[chain, row], kept.position))
-        raise Diverged(chain, first_step + (row + 1) * thin, cause)
+        causes = self.team.texts(cause_of(kept, chain, row) if process == self.team.process else "")
+        chain += process * len(kept.finite) if self.setup.spread else 0
+        raise Diverged(chain, first_step + (row + 1) * thin, causes[process])
 
     def _check_energy(self, kept: Kept) -> None:
         look = self.setup.look
         if look.logdensity is not None and "acceptance_rate" in kept.info._fields:
             doors.warn_coarse_energy(look.logdensity, trees.real_dtype(self.setup.positions))
+
+
+SOUND = np.iinfo(np.int64).max
+"""The row of the first unsound number where there is none."""
+
+
+def first_unsound(kept: Kept) -> tuple[int, int]:
+    """Return the row and the chain of the first position that is not finite, or whose density is infinite."""
+    sound = kept.finite & ~_infinite(kept)
+    if np.all(sound):
+        return SOUND, 0
+    row = int(np.argmin(np.all(sound, axis=0)))
+    return row, int(np.argmin(sound[:, row]))
+
+
+def cause_of(kept: Kept, chain: int, row: int) -> str:
+    """Return why a run cannot go on from a draw."""
+    if _infinite(kept)[chain, row]:
+        return doors.infinite_density(jax.tree.map(lambda leaf: leaf[chain, row], kept.position))
+    if kept.info._asdict().get("indefinite", np.zeros(kept.finite.shape, bool))[chain, row]:
+        return "the metric is not positive definite at the position before the step; give one that is"
+    return "the position is non-finite; try a smaller step size"
+
+
+def _infinite(kept: Kept) -> np.ndarray:
+    found: np.ndarray = np.isposinf(kept.info._asdict().get("lp", np.zeros(kept.finite.shape)))
+    return found
 
 
 def named_rows(phase: str, kept: Kept) -> Arrays:

@@ -1,7 +1,8 @@
 """Groups beside the draws: the data, and the log likelihood of every datum at every draw.
 
 The data of a `Posterior` are observed (a single array is called `y`; in a tree with a leaf `y` only that leaf is, and
-the others are constant); the data of a `Target` are constant (a single array is called `data`).
+the others are constant); the data of a `Target` are constant (a single array is called `data`). Rows that are spread
+over devices are left out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import jax
 import numpy as np
 from jax import Array
 
+import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.core.programs import keeps_programs
 from orthodrome.errors import BadInput
@@ -44,7 +46,8 @@ def data_groups(target: Target | Posterior | None) -> dict[str, dict[str, np.nda
     if target is None or target.data is None:
         return {}
     single = "y" if isinstance(target, Posterior) else "data"
-    arrays = {single if name == "x" else name: np.asarray(leaf) for name, leaf in named_leaves(target.data).items()}
+    leaves = {name: leaf for name, leaf in named_leaves(target.data).items() if not parallel.is_spread(leaf)}
+    arrays = {single if name == "x" else name: np.asarray(leaf) for name, leaf in leaves.items()}
     observed = (set(arrays) & {"y"} or set(arrays)) if isinstance(target, Posterior) else set()
     groups = {"observed_data": observed, "constant_data": set(arrays) - observed}
     return {group: {k: v for k, v in arrays.items() if k in names} for group, names in groups.items() if names}

@@ -21,9 +21,13 @@ class Pace:
         """Start the clock of a chunk."""
         self.began = time.monotonic()
 
-    def stop(self, count: int) -> None:
-        """Stop the clock of a chunk of `count` draws, and set the length of the next."""
-        elapsed = max(time.monotonic() - self.began, 1e-6)
+    def microseconds(self) -> int:
+        """Return the time since the chunk began."""
+        return round(1e6 * (time.monotonic() - self.began))
+
+    def learn(self, count: int, microseconds: int) -> None:
+        """Set the length of the next chunk from the time of one of `count` draws (of the slowest process)."""
+        elapsed = max(1, microseconds) / 1e6
         self.chunks += 1
         if self.chunks > 1 or elapsed < SECONDS / 10:
             self.count = max(1, min(self.longest, GROWTH * count, int(count * SECONDS / elapsed)))

@@ -22,21 +22,18 @@ from jax.sharding import Mesh
 import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.errors import Diverged, OrthodromeWarning
-from orthodrome.run.conduct import Conductor, Draws
+from orthodrome.run.conduct import Conductor
 from orthodrome.run.extras import add_groups, check_pointwise
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.journal import Journal
+from orthodrome.run.opening import check_same, open_checkpoint, open_draws
 from orthodrome.run.progress import Progress, new_progress
-from orthodrome.run.setup import Plan, Setup, set_up
+from orthodrome.run.setup import Plan, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import temperatures
 from orthodrome.samplers.contract import Sampler
 from orthodrome.storage import draws
-from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
-from orthodrome.storage.disk import DiskDraws
-from orthodrome.storage.fingerprint import fingerprint
-from orthodrome.storage.memory import MemoryDraws
-from orthodrome.storage.store import make_room, open_again
+from orthodrome.storage.checkpoint import Standing
 from orthodrome.tuning.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -65,6 +62,7 @@ def sample(
     log_likelihood: bool = False,
     about: Mapping[str, Any] | None = None,
     check: bool = True,
+    gather: bool = True,
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
@@ -75,27 +73,38 @@ def sample(
     checkpoint: a folder; calling again with the same arguments goes on from the last commit, and a larger `num_draws`
         extends a finished run; checkpoint_every: seconds between commits
     store: a Zarr store on disk for the draws, which the result then reads when asked, so that memory does not grow
-    mesh: whose devices to spread the chains over (default: all of this process)
+    mesh: whose devices to spread the chains over (default: all, of all processes; see `use_hosts`)
     stop_when: `Stop(ess=..., rhat=...)`, an early end
     dims, coords: names for the axes of the parameters, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
     check: warn (`NotConverged`) at the end of a run of 100 draws or more that did not converge (no movement, R-hat,
         ESS, divergences), and if the temperature of stochastic gradients is wrong, on average or along any direction
+    gather: of several processes, whether each returns the draws of all; otherwise each returns those of its own chains
     """
-    doors.check_contract(sampler)
-    doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
-    doors.check_interval(checkpoint_every)
-    doors.check_path("checkpoint", checkpoint)
-    doors.check_path("store", store)
-    doors.check_is("mesh", mesh, Mesh, "a jax.sharding.Mesh")
-    doors.check_is("stop_when", stop_when, Stop, "a Stop(ess=..., rhat=...)")
-    doors.check_is("about", about, Mapping, "a dict of plain numbers and texts")
-    if log_likelihood:
-        check_pointwise(doors.density_of(sampler))
-    numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
-    plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
-    with new_progress(progress) as bar, Interruption() as interruption, contextlib.ExitStack() as locks:
+    team = parallel.Team()
+    with contextlib.ExitStack() as stack:
+        if not team.first:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore", OrthodromeWarning)  # the first process says it
+        stack.enter_context(team.sharing_failures())
+        doors.check_contract(sampler)
+        doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
+        doors.check_interval(checkpoint_every)
+        doors.check_path("checkpoint", checkpoint)
+        doors.check_path("store", store)
+        doors.check_is("mesh", mesh, Mesh, "a jax.sharding.Mesh")
+        doors.check_is("stop_when", stop_when, Stop, "a Stop(ess=..., rhat=...)")
+        doors.check_is("about", about, Mapping, "a dict of plain numbers and texts")
+        if log_likelihood:
+            check_pointwise(doors.density_of(sampler))
+        numbers = (int(seed), int(num_chains), tuning_steps(sampler, num_warmup), int(num_draws), int(thin))
+        plan = Plan(*numbers, keep_warmup, keep_warmup_stats)
+        bar = stack.enter_context(new_progress(progress and team.first))
+        interruption = stack.enter_context(Interruption())
+        locks = stack.enter_context(contextlib.ExitStack())
+        given = None if sampler.spreads_data else sampler  # whose processes have other data
+        check_same(team, {"sampler": given, "start": start, "settings": tuple(plan)})
         mesh = spread_chains(sampler, num_chains, mesh, bar)
         if sampler.compiled:
             bar.compiling()
@@ -104,13 +113,14 @@ def sample(
         draws.check_labels(shapes, dims, coords)
         if checkpoint is not None:
             doors.check_resumable(setup.sampler)
-        held = open_draws(checkpoint, store, dims, coords, locks)
-        saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, mesh, held, about)
-        journal = Journal(watched_folder(checkpoint, store), bar)
+        held = open_draws(checkpoint, store, (dims, coords), locks, team, setup.spread, gather)
+        devices = parallel.num_devices(mesh or parallel.rows_mesh(sampler))
+        saved = open_checkpoint(checkpoint, checkpoint_every, setup, plan, devices, held, about, team)
+        journal = Journal(watched_folder(checkpoint, store) if team.first else None, bar)
         locks.callback(journal.close)
-        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, {}, journal)
+        conductor = Conductor(setup, plan, mesh, held, saved, bar, interruption, stop_when, team, {}, journal)
         tree = carry_out(conductor)
-    if check and not tree.attrs["interrupted"]:
+    if check and team.first and not tree.attrs["interrupted"]:
         from orthodrome.diagnostics.verdict import warn_not_converged
 
         warn_not_converged(tree)
@@ -118,8 +128,8 @@ def sample(
 
 
 def spread_chains(sampler: Sampler, num_chains: int, mesh: Any, bar: Progress) -> Any:
-    """Return the mesh of the chains (None on one device); chains that Python steps are not spread."""
-    if not sampler.compiled:
+    """Return the mesh of the chains: None on one device, where Python steps them, and where rows are spread instead."""
+    if not sampler.compiled or parallel.rows_mesh(sampler) is not None:
         return None
     if idle := parallel.idle_devices(num_chains, mesh):
         bar.say(f"{idle} device(s) stay idle: {num_chains} chains cannot be spread evenly over more")
@@ -132,52 +142,17 @@ def tuning_steps(sampler: Sampler, num_warmup: int) -> int:
     return int(num_warmup if own is None else own)
 
 
-def open_draws(
-    checkpoint: str | Path | None,
-    store: str | Path | None,
-    dims: draws.Dims,
-    coords: draws.Coords,
-    locks: contextlib.ExitStack,
-) -> Draws:
-    """Open memory, the user's store, or a store in the checkpoint's folder; never on top of other draws."""
-    if checkpoint is None and store is None:
-        return MemoryDraws(dims, coords)
-    path = Path(store) if store is not None else Path(checkpoint or "") / "draws.zarr"
-    owner = open_folder(Path(checkpoint), locks).identity if checkpoint is not None else ""
-    fresh = checkpoint is None or read_commit(Path(checkpoint)) is None
-    marker = make_room(path, locks, owner) if fresh else open_again(path, locks)
-    held = DiskDraws(path, dims, coords, lazy=store is not None, identity=marker.identity)
-    locks.callback(held.writer.close)  # before the locks are given back: the next run must find nobody writing
-    return held
-
-
 def watched_folder(checkpoint: str | Path | None, store: str | Path | None) -> Path | None:
     """Return the folder in which the run can be watched: its checkpoint, else its store, if it has one."""
     place = checkpoint if checkpoint is not None else store
     return None if place is None else Path(place)
 
 
-def open_checkpoint(
-    folder: str | Path | None,
-    every: float,
-    setup: Setup,
-    plan: Plan,
-    mesh: Any,
-    held: Draws,
-    about: Mapping[str, Any] | None,
-) -> Checkpoint | None:
-    """Return the checkpoint of this run, or None if none is asked for."""
-    if folder is None or not isinstance(held, DiskDraws):
-        return None
-    settings = {k: v for k, v in plan._asdict().items() if k != "num_draws"} | {"devices": parallel.num_devices(mesh)}
-    identity = fingerprint(setup.engine, setup.sampler, setup.state, setup.positions, settings)
-    return Checkpoint(Path(folder), every, identity, held, about)
-
-
 def carry_out(conductor: Conductor) -> xarray.DataTree:
     """Run from the start or the last commit, save, and return the draws."""
     saved, held = conductor.checkpoint, conductor.draws
     standing = begin(conductor)
+    conductor.team.meet()  # all have found where the run stands
     if saved is not None and already_done(conductor, standing):
         return held.tree()
     try:
@@ -188,11 +163,11 @@ def carry_out(conductor: Conductor) -> xarray.DataTree:
         failure.draws = held.tree()
         raise
     if saved is not None and saved.number == 0:
-        saved.commit(standing)  # a store that looks finished must never be without a commit
+        saved.commit(conductor.own(standing))  # a store that looks finished must never be without a commit
     if held.count:
         held.finish(attributes(conductor, reason) | heat(conductor, standing))
     if saved is not None:
-        saved.commit(standing, "" if reason == "interrupted" else reason)
+        saved.commit(conductor.own(standing), "" if reason == "interrupted" else reason)
     conductor.journal.tell("end", reason=reason, phase=standing.phase, done=standing.done)
     if reason == "interrupted":
         tell_interrupted(conductor, standing)
@@ -206,17 +181,19 @@ def heat(conductor: Conductor, standing: Standing) -> dict[str, float]:
         return {}
     plan, sampler = conductor.plan, conductor.setup.tuned(standing.tuned)
     steps = plan.num_warmup + plan.thin * np.arange(1, standing.done + 1) - 1
-    return temperatures(sampler, conductor.setup.positions, standing.state, steps, plan.seed)
+    state = standing.state if conductor.team.processes == 1 else parallel.whole(standing.state)
+    return temperatures(sampler, conductor.setup.positions, state, steps, plan.seed)
 
 
 def begin(conductor: Conductor) -> Standing:
     """Return where the run stands: at its last commit, or at its start."""
     setup, saved = conductor.setup, conductor.checkpoint
-    standing = saved.resume(setup.state, setup.inner) if saved is not None else None
+    whole = setup.state if conductor.team.processes == 1 else parallel.whole(setup.state)
+    standing = saved.resume(setup.engine.own(setup.state), whole, setup.inner) if saved is not None else None
     if saved is None or standing is None:
         return Standing("warmup", 0, setup.state)
     conductor.bar.say(f"going on from {standing.phase} {standing.done} of the checkpoint in {saved.folder}")
-    return standing._replace(state=setup.engine.place(standing.state))
+    return standing._replace(state=setup.engine.join(standing.state))
 
 
 def already_done(conductor: Conductor, standing: Standing) -> bool:

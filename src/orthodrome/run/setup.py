@@ -46,6 +46,8 @@ class Setup(NamedTuple):
     state: State
     positions: Tree
     look: Look
+    spread: bool = True
+    """Whether each process has chains of its own; otherwise all have the same, and their data are spread."""
 
     @property
     def tunes(self) -> bool:
@@ -75,7 +77,7 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     key = new_key(np.uint32(plan.seed))
     engine = new_engine(sampler, key, plan, mesh, bytes_per_draw(positions))
     sampler = engine.place_sampler(sampler)
-    state, look = _begin(sampler, key, plan.num_chains, positions, random)
+    state, look = _begin(sampler, key, plan, positions, random)
     target = doors.density_of(sampler)
     data = None if target is None else target.data
     doors.check_look(look, positions, sampler.manifold, not isinstance(start, list), data)
@@ -84,24 +86,31 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
         doors.check_components(target.manifold, _first_position(state))
         doors.warn_poles(target, _first_position(state), adjusted=sampler.adjusted)
         doors.warn_underflow(target, _first_position(state))
-    return Setup(engine, sampler, engine.place(state), positions, look)
+    spread = not sampler.spreads_data and parallel.rows_mesh(sampler) is None
+    return Setup(engine, sampler, engine.place(state), positions, look, spread)
 
 
 def set_up_own_start(sampler: Any, plan: Plan) -> Setup:
     """Set up a sampler that Python steps and that makes its own start: nothing comes in that a door could check."""
     key = new_key(np.uint32(plan.seed))
-    states, positions = first_python_states(sampler, key, plan.num_chains)
+    states, positions = first_python_states(sampler, key, chains_here(sampler, plan))
     doors.check_sampler(sampler, positions)
     engine = new_engine(sampler, key, plan, None, bytes_per_draw(positions))
-    return Setup(engine, sampler, engine.place(states), positions, Look(None, None, None, None))
+    look = Look(None, None, None, None)
+    return Setup(engine, sampler, engine.place(states), positions, look, not sampler.spreads_data)
+
+
+def chains_here(sampler: Any, plan: Plan) -> range:
+    """Return the numbers of the chains that this process steps: its own, or all if the data are spread instead."""
+    return range(plan.num_chains) if sampler.spreads_data else parallel.own_chains(plan.num_chains)
 
 
 def new_engine(sampler: Any, key: Any, plan: Plan, mesh: Any, bytes_per_draw: int) -> Engine:
     """Return the engine that suits the sampler."""
     length = buffer_length(bytes_per_draw * plan.num_chains)
     if sampler.compiled:
-        return compiled_engine(key, plan.num_chains, mesh, length)
-    return PythonEngine(key, plan.num_chains, length, plan.num_warmup, plan.keep_warmup)
+        return compiled_engine(key, plan.num_chains, mesh, length, parallel.rows_mesh(sampler))
+    return PythonEngine(key, chains_here(sampler, plan), length, plan.num_warmup, plan.keep_warmup)
 
 
 def with_tuning(sampler: Sampler, plan: Plan, mesh: Mesh | None) -> Sampler:
@@ -126,18 +135,18 @@ def _first_position(state: State) -> Tree:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.position)
 
 
-def _begin(sampler: Sampler, key: Array, num_chains: int, positions: Tree, random: bool) -> tuple[State, Look]:
-    chains = np.arange(num_chains, dtype=np.uint32)
+def _begin(sampler: Sampler, key: Array, plan: Plan, positions: Tree, random: bool) -> tuple[State, Look]:
+    chains = np.arange(plan.num_chains, dtype=np.uint32)
     probe = doors.probe_of(sampler)
     if sampler.compiled:
         _, state, look = first_states(sampler, probe, key, chains, positions, random=random)
         return state, jax.tree.map(np.asarray, look)
-    return _begin_in_python(sampler, probe, key, chains, positions, random)
+    return _begin_in_python(sampler, probe, key, chains, chains_here(sampler, plan), positions, random)
 
 
 def _begin_in_python(
-    sampler: Sampler, probe: Probe, key: Array, chains: np.ndarray, positions: Tree, random: bool
+    sampler: Sampler, probe: Probe, key: Array, chains: np.ndarray, own: range, positions: Tree, random: bool
 ) -> tuple[State, Look]:
     x, keys, look = first_states(sampler, probe, key, chains, positions, random=random, with_state=False)
-    starts = [jax.tree.map(lambda leaf, i=i: np.array(leaf[i]), x) for i in chains]
-    return [sampler.init(starts[i], keys[i]) for i in chains], jax.tree.map(np.asarray, look)
+    starts = {i: jax.tree.map(lambda leaf, i=i: np.array(leaf[i]), x) for i in own}
+    return [sampler.init(starts[i], keys[i]) for i in own], jax.tree.map(np.asarray, look)

@@ -1,8 +1,10 @@
 """A block of draws: the bytes of one chunk of a Zarr v3 array and their checksum, in one file that is written once.
 
-A block is `rows` draws of every chain of one variable: its numbers in C order and little-endian, zeros where draws are
+A block is `rows` draws of every chain of one variable (of every chain of one process, if several write the store: then
+`part` is the number of the process): its numbers in C order and little-endian, zeros where draws are
 still missing, and the four bytes of their CRC-32C. That is what the Zarr v3 specification asks of a chunk with the
-codecs `bytes` and `crc32c` in the file `<array>/c/0/<block>/0...`, so that every Zarr reader can read and verify it.
+codecs `bytes` and `crc32c` in the file `<array>/c/<part>/<block>/0...`, so that every Zarr reader can read and verify
+it.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ def block_rows(arrays: Arrays) -> int:
     return 1 << (rows.bit_length() - 1)
 
 
-def block_path(array: Path, block: int, ndim: int) -> Path:
-    """Return the path at which Zarr v3 expects a chunk of an array that is split along its second axis only."""
-    return array.joinpath("c", "0", str(block), *["0"] * (ndim - 2))
+def block_path(array: Path, part: int, block: int, ndim: int) -> Path:
+    """Return the path at which Zarr v3 expects a chunk of an array that is split along its first two axes only."""
+    return array.joinpath("c", str(part), str(block), *["0"] * (ndim - 2))
 
 
 def encode(values: np.ndarray, rows: int) -> np.ndarray:
@@ -49,14 +51,14 @@ def stated_checksum(content: np.ndarray) -> int:
     return int.from_bytes(content[-checksums.LENGTH :], "little")
 
 
-def read_block(store: Path, name: str, array: Any, block: int, expected: int) -> np.ndarray:
+def read_block(store: Path, name: str, array: Any, part: int, block: int, expected: int) -> np.ndarray:
     """Return the draws of a block, or raise if its bytes are not those that were written.
 
     name: `group/variable`
     array: the Zarr array, for its shape and dtype
     expected: the checksum of the block when it was written
     """
-    path = block_path(store / name, block, array.ndim)
+    path = block_path(store / name, part, block, array.ndim)
     try:
         stored = np.fromfile(path, np.uint8)
     except OSError as error:

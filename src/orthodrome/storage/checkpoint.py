@@ -2,12 +2,14 @@
 
     folder/commit.json      what is committed: counts, the number of the state file, the fingerprint, checksums
     folder/state-7.npz      the state of all chains, the last warm-up state, the draws that fill no block yet, and
-                            the checksums of the blocks
+                            the checksums of the blocks; of several processes each writes its own, state-7.0.npz ...
     folder/draws.zarr       the draws, in blocks that are written once (see `storage.disk`)
     folder/_orthodrome      the marker of a folder that is ours, and its lock (see `storage.ownership`)
 
 A commit flushes the blocks to the disk, then the state file, and then replaces commit.json atomically: until then the
 previous commit is whole, so a full disk or a kill at any moment costs at most what was drawn since. Nothing is pickled.
+
+Of several processes each writes its own state and blocks; when all have, the first one commits.
 
 The commit vouches for everything else: its own checksum, the state's, which holds the blocks', and the identity of the
 store. What does not match is named and refused.
@@ -31,6 +33,7 @@ from orthodrome.storage import checksums, files, ownership
 from orthodrome.storage.disk import DiskDraws
 from orthodrome.storage.draws import Arrays
 from orthodrome.storage.fingerprint import Fingerprint, differences
+from orthodrome.storage.peers import ALONE
 
 COST_SHARE = 0.03
 """The largest share of the time that commits may take, whatever interval was asked for."""
@@ -78,6 +81,7 @@ class Checkpoint:
         self.about = dict(about or {})
         self.number, self.finished = 0, ""
         self.last, self.cost = time.monotonic(), 0.0
+        self.peers = draws.peers if draws is not None else ALONE
 
     def due(self) -> bool:
         """Return whether the interval is over and commits have not taken more than their share of the time."""
@@ -96,13 +100,15 @@ class Checkpoint:
 
     def _write(self, standing: Standing, finished: str) -> None:
         self.draws.settle()
-        name, previous = f"state-{self.number + 1}.npz", f"state-{self.number}.npz"
+        name, previous = self._state_name(self.number + 1), self._state_name(self.number)
         self._refuse_overwriting(self.folder / name)
         arrays = {**flat("state", standing.state), **flat("tuned", standing.tuned), IDENTITY: np.array(self.identity)}
         arrays |= {f"checksums/{key}": np.array(sums, np.uint32) for key, sums in self.draws.sums.items()}
         for phase in self.draws.count:
             arrays |= {f"waiting/{phase}/{key}": values for key, values in self.draws.waiting(phase).items()}
         files.write_arrays(self.folder / name, arrays)
+        self.peers.meet()  # all states and blocks are on the disk
+        sums = self.peers.gather(np.array(checksums.of_file(self.folder / name), np.uint32))
         content = {
             "format": ownership.FORMAT,
             "phase": standing.phase,
@@ -113,15 +119,21 @@ class Checkpoint:
             "number": self.number + 1,
             "finished": finished,
             "fingerprint": self.fingerprint,
-            "state": checksums.of_file(self.folder / name),
+            "state": [int(each) for each in sums],
             "layout": self.draws.layout,
             "store": {"identity": self.draws.identity, "path": str(self.draws.path)},
             "about": self.about,
         }
-        files.write_json(self.folder / "commit.json", checksums.sealed(content))
+        if self.peers.process == 0:
+            files.write_json(self.folder / "commit.json", checksums.sealed(content))
+        self.peers.meet()
         self.number += 1
         if self.number > 1:
             (self.folder / previous).unlink(missing_ok=True)
+
+    def _state_name(self, number: int) -> str:
+        own = f".{self.peers.process}" if self.peers.processes > 1 else ""
+        return f"state-{number}{own}.npz"
 
     def _refuse_overwriting(self, path: Path) -> None:
         """Raise if a state file that this run did not write is in the way; one that a killed attempt left behind is
@@ -145,10 +157,11 @@ class Checkpoint:
             "folder writable) and call `sample` again with the same `checkpoint`"
         )
 
-    def resume(self, warm_template: Any, inner: Any) -> Standing | None:
+    def resume(self, warm_template: Any, tuned_template: Any, inner: Any) -> Standing | None:
         """Return how far the last commit had come, or None if there is none.
 
-        warm_template: a fresh state of the warm-up
+        warm_template: a fresh state of the warm-up, of the chains of this process
+        tuned_template: the same of all chains
         inner: the function that gives the state of the draws from one of the warm-up
         """
         commit = read_commit(self.folder)
@@ -160,7 +173,7 @@ class Checkpoint:
                 "on, or another folder for a new run"
             )
         self._check_store(commit["store"])
-        arrays = self._read_state(commit["number"], commit["state"])
+        arrays = self._read_state(commit["number"], commit["state"][self.peers.process])
         self.number, self.finished = commit["number"], commit["finished"]
         for phase, count in commit["counts"].items():
             prefix = f"waiting/{phase}/"
@@ -170,7 +183,7 @@ class Checkpoint:
         sums = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
         self.draws.restore_checksums(commit["layout"], sums)
         self.draws.verify()
-        tuned = unflat("tuned", warm_template, arrays) if commit["tuned"] else None
+        tuned = unflat("tuned", tuned_template, arrays) if commit["tuned"] else None
         template = warm_template if commit["phase"] == "warmup" else inner(warm_template)
         return Standing(commit["phase"], commit["done"], unflat("state", template, arrays), tuned)
 
@@ -182,7 +195,7 @@ class Checkpoint:
             )
 
     def _read_state(self, number: int, stated: int) -> Arrays:
-        path = self.folder / f"state-{number}.npz"
+        path = self.folder / self._state_name(number)
         try:
             if checksums.of_file(path) != stated:
                 raise ValueError("it does not match its checksum")

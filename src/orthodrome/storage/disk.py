@@ -3,6 +3,9 @@
 A full block (see `blocks`) is written once and never again; draws that do not fill a block wait in memory (and in the
 checkpoint). The Zarr library writes only the metadata (see `zarr`), so appending costs one file write per variable, and
 memory does not grow with the run. How a store is claimed, verified and opened again is in `store`.
+
+Several processes write one store together, each the blocks of its own chains; the first one writes the metadata. Where
+all processes have the same chains (`spread=False`) the first one writes everything.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from orthodrome.storage import blocks, checksums, files
 from orthodrome.storage.draws import Arrays, Coords, Dims, tree_of
 from orthodrome.storage.listing import write_list
 from orthodrome.storage.memory import MemoryDraws
+from orthodrome.storage.peers import ALONE, Peers
 from orthodrome.storage.store import CHECKSUMS, data_files, verify_files
 from orthodrome.storage.writer import Writer
 from orthodrome.storage.zarr import (
@@ -41,11 +45,25 @@ class DiskDraws:
     dims, coords: the names and labels of the axes, as `sample` takes them
     lazy: whether `tree` reads from the disk when its values are used; otherwise all draws are kept in memory too
     identity: the identity in the marker of the store, which the checkpoint repeats
+    peers: the processes that write the store
+    spread: whether each of them has chains of its own; otherwise all have the same
+    gather: whether `tree` shows the chains of all processes, or those of this one
     """
 
     def __init__(
-        self, path: Path, dims: Dims = None, coords: Coords = None, lazy: bool = True, identity: str = ""
+        self,
+        path: Path,
+        dims: Dims = None,
+        coords: Coords = None,
+        lazy: bool = True,
+        identity: str = "",
+        peers: Peers = ALONE,
+        spread: bool = True,
+        gather: bool = True,
     ) -> None:
+        self.peers, self.first = peers, peers.process == 0
+        self.part, self.parts = (peers.process, peers.processes) if spread else (0, 1)
+        self.writes, self.gather = spread or self.first, gather
         self.path, self.dims, self.coords, self.lazy, self.identity = path, dims, coords, lazy, identity
         self.rows: dict[str, int] = {}  # draws per block of each phase
         self.count: dict[str, int] = {}  # draws of each phase so far
@@ -95,12 +113,15 @@ class DiskDraws:
 
     def _reopen(self) -> None:
         """Mark the store as unfinished before anything in it changes."""
-        (self.path / CHECKSUMS).unlink(missing_ok=True)
+        if self.first:
+            (self.path / CHECKSUMS).unlink(missing_ok=True)
 
     def _create(self, phase: str, arrays: Arrays, planned: int) -> None:
         """Create the Zarr arrays of a phase and note the checksums of their metadata."""
         self.rows[phase] = blocks.block_rows(arrays)
-        create_arrays(self.path, arrays, self.rows[phase], planned, self.dims)
+        if self.first:
+            create_arrays(self.path, arrays, self.parts, self.rows[phase], planned, self.dims)
+        self.peers.meet()
         for name in arrays:
             self.layout[name], self.sums[name] = description(self.path, name), []
 
@@ -115,7 +136,7 @@ class DiskDraws:
 
     def _read(self, name: str, array: Any, count: int, waiting: np.ndarray | None) -> np.ndarray:
         """Read a variable block by block; through the Zarr library this takes up to a tenth of the time of the run."""
-        values = np.empty((array.shape[0], count, *array.shape[2:]), array.dtype.newbyteorder("="))
+        values = np.empty((array.chunks[0], count, *array.shape[2:]), array.dtype.newbyteorder("="))
         rows = self.rows[phase_of(name)]
         for block in range(count // rows):
             values[:, block * rows : (block + 1) * rows] = self._read_block(name, array, block)
@@ -124,7 +145,7 @@ class DiskDraws:
         return values
 
     def _read_block(self, name: str, array: Any, block: int) -> np.ndarray:
-        return blocks.read_block(self.path, name, array, block, self.sums[name][block])
+        return blocks.read_block(self.path, name, array, self.part, block, self.sums[name][block])
 
     def settle(self) -> None:
         """Wait until every block written so far is on the disk."""
@@ -145,9 +166,12 @@ class DiskDraws:
 
     def _write_block(self, arrays: Arrays, block: int, begin: int, rows: int) -> None:
         for name, values in arrays.items():
+            if not self.writes:
+                self.sums[name][block:] = [0]
+                continue
             content = blocks.encode(values[:, begin : begin + rows], rows)
             self.sums[name][block:] = [blocks.stated_checksum(content)]
-            self.writer.write(blocks.block_path(self.path / name, block, values.ndim), content.data)
+            self.writer.write(blocks.block_path(self.path / name, self.part, block, values.ndim), content.data)
 
     def holds(self, name: str) -> bool:
         """Return whether there are draws of `group/variable`."""
@@ -161,23 +185,31 @@ class DiskDraws:
         for phase, count in self.count.items():
             if count % (rows := self.rows[phase]):
                 self._write_block(self.waiting(phase), count // rows, 0, rows)
-        with zarr_errors(self.path):
-            self._reopen()
-            for name, array in self._arrays():
-                array.resize((array.shape[0], self.count[phase_of(name)], *array.shape[2:]))
-            label_axes(self.path, list(self._arrays()), self.coords, attrs)
-            self.settle()
-            consolidate(self.path)
-            self._write_checksums()
+        self.settle()
+        self.peers.meet()
+        sums = {name: self.peers.gather(np.array(found, np.uint32)) for name, found in sorted(self.sums.items())}
+        if self.first:
+            with zarr_errors(self.path):
+                self._reopen()
+                for name, array in self._arrays():
+                    array.resize((array.shape[0], self.count[phase_of(name)], *array.shape[2:]))
+                label_axes(self.path, list(self._arrays()), self.coords, attrs)
+                consolidate(self.path)
+                self._write_checksums(sums)
+        self.peers.meet()
 
-    def _write_checksums(self) -> None:
-        """Finish the store: list the checksum of every file, those of blocks without reading them again."""
+    def _write_checksums(self, sums: Arrays) -> None:
+        """Finish the store: list the checksum of every file, those of blocks without reading them again.
+
+        sums: (process, block) of each array
+        """
         known = {
-            blocks.block_path(Path(name), block, array.ndim).as_posix(): checksums.checksum(
-                checksums.as_bytes(found), found
+            blocks.block_path(Path(name), part, block, array.ndim).as_posix(): checksums.checksum(
+                checksums.as_bytes(int(found)), int(found)
             )
             for name, array in self._arrays()
-            for block, found in enumerate(self.sums[name])
+            for part, row in enumerate(sums[name][: self.parts])
+            for block, found in enumerate(row)
         }
         names = data_files(self.path)
         files.settle([self.path / name for name in names if name not in known])
@@ -186,19 +218,26 @@ class DiskDraws:
     def tree(self) -> xarray.DataTree:
         """Return the draws as ArviZ reads them, from the disk when they are used if `lazy`, otherwise in memory."""
         if self.lazy:
-            return open_tree(self.path)
+            return open_tree(self.path) if self.gather or self.parts == 1 else self._own_chains()
         attrs = dict(open_group(self.path).attrs)
         return tree_of([self.read(phase) for phase in reversed(self.count)], self.dims, self.coords, attrs)
+
+    def _own_chains(self) -> xarray.DataTree:
+        """Return the draws of the chains of this process."""
+        tree = open_tree(self.path)
+        own = tree["posterior"].sizes["chain"] // self.parts
+        part = slice(self.part * own, (self.part + 1) * own)
+        return tree.map_over_datasets(lambda group: group.isel(chain=part, missing_dims="ignore"))
 
     def verify(self) -> None:
         """Raise unless every array and every block that the commit counts is present and matches its checksum."""
         for name, sealed in self.layout.items():
             if description(self.path, name) != sealed:
                 raise CheckpointError(damaged_text(self.path / name / "zarr.json", f"the description of {name}"))
-        for name, array in self._arrays():
+        for name, array in self._arrays() if self.writes else ():
             for block in range(self.count[phase_of(name)] // self.rows[phase_of(name)]):
                 self._read_block(name, array, block)
-        if (self.path / CHECKSUMS).exists():
+        if self.first and (self.path / CHECKSUMS).exists():
             verify_files(self.path)
 
     def _arrays(self) -> Iterator[tuple[str, Any]]:

@@ -22,15 +22,16 @@ LIBRARIES = ("orthodrome", "jax", "jaxlib", "numpy")
 """The libraries on whose versions all draws depend."""
 
 
-def fingerprint(engine: Any, sampler: Any, state: Any, positions: Any, settings: dict[str, Any]) -> Fingerprint:
-    """Return the fingerprint of a run that starts with this sampler and state."""
+def fingerprint(
+    engine: Any, sampler: Any, own: Any, state: Any, positions: Any, settings: dict[str, Any]
+) -> Fingerprint:
+    """Return the fingerprint of a run that starts with this sampler and state; own: what of the sampler is here."""
     return {
         "program": _program(engine, sampler, state),
-        "arrays": {
-            jax.tree_util.keystr(path): digest(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(sampler)
-        },
+        "arrays": {jax.tree_util.keystr(path): digest(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(own)},
         "start": [
-            digest(*(leaf[chain] for leaf in jax.tree.leaves(positions))) for chain in range(settings["num_chains"])
+            digest(*(leaf[chain] for leaf in jax.tree.leaves(positions)))
+            for chain in range(len(jax.tree.leaves(positions)[0]))
         ],
         "settings": settings,
         "machine": _machine(),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.storage.draws import Arrays, Coords, Dims, tree_of
+from orthodrome.storage.peers import ALONE, Peers
 
 if TYPE_CHECKING:
     import xarray
@@ -17,10 +18,20 @@ class MemoryDraws:
     """The draws of a run in memory, with the interface of `DiskDraws`.
 
     dims, coords: the names and labels of the axes, as `sample` takes them
+    peers: the processes of the run; spread: whether each of them has chains of its own; otherwise all have the same
+    gather: whether `tree` brings the chains of all processes together
     """
 
-    def __init__(self, dims: Dims = None, coords: Coords = None) -> None:
-        self.dims, self.coords = dims, coords
+    def __init__(
+        self,
+        dims: Dims = None,
+        coords: Coords = None,
+        peers: Peers = ALONE,
+        spread: bool = True,
+        gather: bool = True,
+    ) -> None:
+        self.dims, self.coords, self.peers = dims, coords, peers
+        self.spread, self.gather = spread and peers.processes > 1, gather
         self.attrs: Mapping[str, Any] = {}
         self.count: dict[str, int] = {}
         self.held: dict[str, Arrays] = {}
@@ -48,4 +59,14 @@ class MemoryDraws:
 
     def tree(self) -> xarray.DataTree:
         """Return the draws as ArviZ reads them."""
-        return tree_of([self.read(phase) for phase in reversed(self.count)], self.dims, self.coords, self.attrs)
+        phases, coords = [self.read(phase) for phase in reversed(self.count)], self.coords
+        if self.spread and self.gather:
+            self.peers.meet()
+            phases = [{name: self._all(values) for name, values in arrays.items()} for arrays in phases]
+        elif self.spread and phases:
+            own = len(next(iter(phases[0].values())))
+            coords = {"chain": np.arange(own) + own * self.peers.process, **(coords or {})}
+        return tree_of(phases, self.dims, coords, self.attrs)
+
+    def _all(self, own: np.ndarray) -> np.ndarray:
+        return self.peers.gather(own).reshape(-1, *own.shape[1:])

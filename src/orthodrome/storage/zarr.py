@@ -56,8 +56,8 @@ def open_tree(path: Path) -> xarray.DataTree:
         return xarray.open_datatree(path, engine="zarr", consolidated=True, chunks=None)
 
 
-def create_arrays(path: Path, arrays: Arrays, rows: int, planned: int, dims: Dims) -> None:
-    """Create a Zarr array for `planned` draws of each variable, in chunks of `rows` draws."""
+def create_arrays(path: Path, arrays: Arrays, parts: int, rows: int, planned: int, dims: Dims) -> None:
+    """Create a Zarr array for `planned` draws of each variable, in chunks of `rows` draws of one of the `parts`."""
     from zarr.codecs import Crc32cCodec
 
     root = open_group(path, "a")
@@ -65,7 +65,7 @@ def create_arrays(path: Path, arrays: Arrays, rows: int, planned: int, dims: Dim
         group, variable = name.split("/")
         root.require_group(group).create_array(
             variable,
-            shape=(values.shape[0], planned, *values.shape[2:]),
+            shape=(parts * values.shape[0], planned, *values.shape[2:]),
             chunks=(values.shape[0], rows, *values.shape[2:]),
             dtype=values.dtype,
             dimension_names=("chain", "draw", *dimension_names(variable, values.ndim - 2, dims)),

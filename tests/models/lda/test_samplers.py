@@ -146,11 +146,12 @@ def test_minka_s_fixed_point_finds_the_prior() -> None:
     sizes = rng.poisson(40, 4_000)
     z = np.concatenate([rng.choice(3, size, p=rng.dirichlet(alpha)) for size in sizes]).astype(np.int32)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    own, _ = tails(z, starts, 3)
+    alone = TokenDocuments(z, starts, 3)
+    own, _ = tails(z, starts, 3, alone)
     n = np.array([np.bincount(z[a:b], minlength=3) for a, b in itertools.pairwise(starts)])
     left = np.sum(own / (alpha[:, None] + np.arange(own.shape[1])), axis=1)
     np.testing.assert_allclose(left, (digamma(n + alpha) - digamma(alpha)).sum(axis=0))
-    found = learnt_prior(np.full(3, 0.5, np.float32), z, starts, 200)
+    found = learnt_prior(np.full(3, 0.5, np.float32), z, starts, alone, 200)
     np.testing.assert_allclose(found, alpha, rtol=0.08)
 
 

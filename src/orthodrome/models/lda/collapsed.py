@@ -47,13 +47,13 @@ class CollapsedGibbs(AllocationSampler):
     def move(self, seed: int, state: AllocationState, left: float) -> tuple[AllocationState, AllocationInfo]:
         """Sweep the assignments, then renew the topics given them: their mean in the warm-up, afterwards a draw."""
         given, data = self.given, self.given.data
-        beta, z = given.topic_word_prior, state.assignments
-        sweep_collapsed(seed, data.starts, data.words, z, state.counts, state.prior.astype(np.float64), beta)
+        beta, z, (words, starts) = given.topic_word_prior, state.assignments, data.first(data.count)
+        sweep_collapsed(seed, starts, words, z, state.counts, state.prior.astype(np.float64), beta)
         late = 2 * int(state.taken) >= self.num_warmup  # topics are vague before that
         if left > 0 and given.learns and late and (int(state.taken) + 1) % LEARN_EVERY == 0:
-            state.prior[:] = learnt_prior(state.prior, z, data.starts)
+            state.prior[:] = learnt_prior(state.prior, z, starts, data)
         if left > 0:
             mean_topics(state.counts, beta, state.topics)
         else:
-            draw_topics(seed ^ 1, state.counts, beta, state.topics)
+            draw_topics(seed ^ 1, state.counts, beta, state.topics, data)
         return state, AllocationInfo(data.count, 0.0, float(state.prior.sum()))

@@ -13,7 +13,10 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.assignments import Tokens, tokens
 from orthodrome.kernels.tokens.documents import count_words, gather, word_keys
+from orthodrome.kernels.transition import cir_transition_counts
 
+LOOKED_AT = 4_000
+"""The first documents of the corpus, among which those are chosen that make the topics of the start."""
 MOST_TOKENS = 4e9
 """Every token takes bytes: counts that add up to more are refused before memory is taken."""
 
@@ -35,6 +38,47 @@ class TokenDocuments:
     def num_tokens(self) -> int:
         """The number of tokens of all documents."""
         return int(self.starts[-1])
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether other processes have other documents of the same corpus."""
+        return False
+
+    @property
+    def num_own_tokens(self) -> int:
+        """The number of tokens that this process has."""
+        return self.num_tokens
+
+    @property
+    def head(self) -> TokenDocuments:
+        """Documents from the front of the corpus, at least some thousands."""
+        return self
+
+    def names(self, count: int) -> NDArray[np.int64]:
+        """Return the numbers of those of the first `count` documents that this process has."""
+        return np.arange(count)
+
+    def batch(self, rows: NDArray[np.int64]) -> tuple[Tokens, NDArray[np.int64]]:
+        """Return the tokens of those of some documents that this process has, and their numbers."""
+        return self.chosen(rows), rows
+
+    def total(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of whole numbers over all processes that have documents."""
+        return counts
+
+    def total_of_words(self, words: NDArray[np.int64], counts: NDArray[np.int32]) -> tuple[Any, NDArray[np.int32]]:
+        """Return words and the sums of their counts (word, topic) over all processes that have documents."""
+        return words, counts
+
+    def largest(self, number: int) -> int:
+        """Return the largest of the numbers of all processes that have documents."""
+        return number
+
+    def drawn_weights(
+        self, seed: int, log_weights: NDArray[np.float32], prior: float, counts: NDArray[np.int32], time: float
+    ) -> NDArray[np.float32]:
+        """Return the exact transition of the log weights, of which each process draws its part."""
+        return cir_transition_counts(seed, log_weights, prior, 1.0, counts, time)
 
     def first(self, count: int) -> Tokens:
         """Return the tokens of the first documents, without copying them."""

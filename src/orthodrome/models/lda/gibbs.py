@@ -3,7 +3,10 @@
     z_di | z_-di, phi  by  p(k) ~ (alpha_k + n_dk) phi_kw      (theta integrated out; `kernels.assignments`)
     phi_k | z  ~  Dirichlet(beta + n_k1, ..., beta + n_kV).
 
-Documents are independent given phi, so a sweep runs on all threads and does not depend on their number.
+Documents are independent given phi, so a sweep runs on all threads and does not depend on their number. If they are
+spread over processes (`lda.spread`), the counts are summed over them after the sweep, and each process draws its part
+of the topics: whole numbers add up exactly, and every part has random streams of its own, so the draws do not depend on
+the number of processes either.
 
 In the warm-up the topics are set to the mean of their conditional law, which moves faster than draws, and the corpus
 grows: many sweeps over a few thousand documents cost as much as one over all, and leave the arbitrary start at once.
@@ -41,7 +44,7 @@ class AllocationGibbs(AllocationSampler):
 
     def begin(self, state: AllocationState, seed: int) -> AllocationState:
         """Return the state with tokens that have no topic yet."""
-        size = self.given.data.num_tokens
+        size = self.given.data.num_own_tokens
         return state._replace(assignments=np.full(size, -1, np.int32), counts=np.zeros(state.topics.shape, np.int32))
 
     def with_documents(
@@ -64,15 +67,17 @@ class AllocationGibbs(AllocationSampler):
         size, given = self.active(int(state.taken)), self.given
         tokens = given.data.first(size)
         own = state.assignments[: tokens.words.shape[0]]
-        found = assign_topics(seed, tokens, state.topics, state.prior, assignments=own)
+        names = given.data.names(size)
+        found = assign_topics(seed, tokens, state.topics, state.prior, assignments=own, names=names)
         state.counts[:] = 0
         state.counts[found.words] = found.counts
+        state.counts[:] = given.data.total(state.counts)
         if left > 0 and given.learns and self._learns_now(int(state.taken), size):
-            state.prior[:] = learnt_prior(state.prior, own, tokens.starts)
+            state.prior[:] = learnt_prior(state.prior, own, tokens.starts, given.data)
         if left > 0:
             mean_topics(state.counts, self._smoothing(size), state.topics)
         else:
-            draw_topics(seed ^ 1, state.counts, given.topic_word_prior, state.topics)
+            draw_topics(seed ^ 1, state.counts, given.topic_word_prior, state.topics, given.data)
         return state, AllocationInfo(size, 0.0, float(state.prior.sum()))
 
     def _smoothing(self, size: int) -> float:

@@ -14,6 +14,7 @@ from orthodrome.models.lda.defaults import UPDATES, AllocationSettings
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.gibbs import AllocationGibbs
 from orthodrome.models.lda.sampler import AllocationProblem, AllocationSampler, CompletionWatch
+from orthodrome.models.lda.spread import SpreadDocuments
 from orthodrome.models.lda.stochastic import StochasticAllocation
 from orthodrome.models.topics.completion import completion_task, split_documents
 from orthodrome.schedules import Polynomial
@@ -62,7 +63,7 @@ def prior_of(value: Any, num_topics: int) -> NDArray[np.float32]:
 def sampler_of(
     settings: AllocationSettings,
     num_topics: int,
-    documents: TokenDocuments,
+    documents: TokenDocuments | SpreadDocuments,
     *,
     repeated: bool = False,
     total: int | None = None,

@@ -18,6 +18,7 @@ from orthodrome.models.lda.defaults import settings_for
 from orthodrome.models.lda.documents import TokenDocuments, read_counts, whole_counts
 from orthodrome.models.lda.methods import check_settings, sampler_of, watch_of
 from orthodrome.models.lda.reading import AllocationReading
+from orthodrome.models.lda.spread import arranged
 from orthodrome.models.topics.chains import all_topics
 from orthodrome.models.topics.stream import DocumentStream
 from orthodrome.storage.about import agreed_seed
@@ -126,7 +127,8 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if checkpoint is not None:
             self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
         watch = None if held_out is None else watch_of(self.settings_, self.table(held_out), self.seed_)
-        ordered = documents if mapped else documents.shuffled(self.seed_)  # a corpus on disk stays as it is
+        order = None if mapped else self.seed_  # a corpus on disk stays as it is
+        ordered = arranged(documents, order, spreads=self.settings_.method != "collapsed")
         sampler = sampler_of(self.settings_, self.n_components, ordered, repeated=self.replace, watch=watch)
         with computing(self.n_jobs):
             tree = self.drawn(

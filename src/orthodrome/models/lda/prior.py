@@ -11,6 +11,8 @@ an iteration costs K times the largest count, however many documents there are.
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -40,22 +42,38 @@ def _fill(assignments, starts, own, all_of):  # type: ignore[no-untyped-def]
                 numbers[k] = 0
 
 
+class Everyone(Protocol):
+    """The processes that have the documents; one that has them all is alone."""
+
+    def total(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of whole numbers over the processes."""
+        ...
+
+    def largest(self, number: int) -> int:
+        """Return the largest of the processes' numbers."""
+        ...
+
+
 def tails(
-    assignments: NDArray[np.int32], starts: NDArray[np.int64], num_topics: int
+    assignments: NDArray[np.int32], starts: NDArray[np.int64], num_topics: int, everyone: Everyone
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return, for i = 0, 1, ..., the number of documents with n_dk > i (a row for each topic) and with n_d > i."""
-    longest = int(np.diff(starts).max(initial=0))
+    longest = everyone.largest(int(np.diff(starts).max(initial=0)))
     own, all_of = np.zeros((num_topics, longest + 1), np.int64), np.zeros(longest + 1, np.int64)
     _fill(assignments, starts, own, all_of)
     above = lambda counts: np.cumsum(counts[..., :0:-1], axis=-1)[..., ::-1]
-    return above(own), above(all_of)
+    return everyone.total(above(own)), everyone.total(above(all_of))
 
 
 def learnt_prior(
-    prior: NDArray[np.float32], assignments: NDArray[np.int32], starts: NDArray[np.int64], iterations: int = ITERATIONS
+    prior: NDArray[np.float32],
+    assignments: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    everyone: Everyone,
+    iterations: int = ITERATIONS,
 ) -> NDArray[np.float32]:
     """Return alpha after some iterations of Minka's fixed point."""
-    own, all_of = tails(assignments, starts, prior.shape[0])
+    own, all_of = tails(assignments, starts, prior.shape[0], everyone)
     largest = int(np.count_nonzero(own.any(axis=0)))
     own, i, alpha = own[:, :largest], np.arange(all_of.shape[0]), prior.astype(np.float64)
     if largest == 0:

@@ -25,6 +25,7 @@ from orthodrome.manifolds.positive import Positive
 from orthodrome.manifolds.product import Product
 from orthodrome.manifolds.simplex import Simplex
 from orthodrome.models.lda.documents import TokenDocuments
+from orthodrome.models.lda.spread import SpreadDocuments
 from orthodrome.models.lda.start import seeded_topics
 from orthodrome.models.topics.completion import CompletionTask, perplexity_of, predictions
 from orthodrome.models.topics.sampler import HeldOutWatch, TopicSampler, kernel_seed
@@ -61,7 +62,7 @@ class AllocationProblem:
     total: D, the number of documents that these stand for
     """
 
-    data: TokenDocuments
+    data: TokenDocuments | SpreadDocuments
     doc_topic_prior: NDArray[np.float32]
     topic_word_prior: float = static()
     learns: bool = static()
@@ -119,6 +120,11 @@ class AllocationSampler(TopicSampler):
     @abc.abstractmethod
     def begin(self, state: AllocationState, seed: int) -> AllocationState:
         """Return the first state, from one that has topics and alpha only."""
+
+    @property
+    def spreads_data(self) -> bool:
+        """Whether each process has a part of the documents."""
+        return self.given.data.is_spread
 
     @property
     def manifold(self) -> Manifold:

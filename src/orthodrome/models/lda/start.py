@@ -13,15 +13,16 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from orthodrome.core.types import Reals
-from orthodrome.models.lda.documents import TokenDocuments
+from orthodrome.models.lda.documents import LOOKED_AT, TokenDocuments
+from orthodrome.models.lda.spread import SpreadDocuments
 
-NEIGHBOURS, LOOKED_AT = 3, 4_000
-"""Documents that make a topic, and the first documents of the corpus among which they are chosen."""
+NEIGHBOURS = 3
+"""Documents that make a topic; they are chosen among the first `LOOKED_AT` of the corpus."""
 
 
-def seeded_topics(documents: TokenDocuments, num_topics: int, seed: int) -> Reals:
+def seeded_topics(documents: TokenDocuments | SpreadDocuments, num_topics: int, seed: int) -> Reals:
     """Return phi, (V, K)."""
-    counts = _sample(documents)
+    counts = _sample(documents.head)
     vectors = _unit_rows(counts)
     whole = documents.frequencies() + 1.0
     found = np.empty((documents.num_words, num_topics), np.float32)

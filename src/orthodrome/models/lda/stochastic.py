@@ -56,10 +56,11 @@ class StochasticAllocation(AllocationSampler):
     def move(self, seed: int, state: AllocationState, left: float) -> tuple[AllocationState, AllocationInfo]:
         """Sweep the documents of a batch, and move the weights."""
         rows, given = self._rows(seed), self.given
-        tokens, burn = given.data.chosen(rows), self.sweeps // 2
-        found = assign_topics(seed, tokens, state.topics, state.prior, sweeps=self.sweeps, burn=burn, names=rows)
+        (tokens, names), burn = given.data.batch(rows), self.sweeps // 2
+        found = assign_topics(seed, tokens, state.topics, state.prior, sweeps=self.sweeps, burn=burn, names=names)
         counts = np.zeros(state.topics.shape, np.float32)
-        counts[found.words] = found.counts * np.float32(given.total / rows.shape[0] / found.kept)
+        words, whole = given.data.total_of_words(found.words, found.counts)
+        counts[words] = whole * np.float32(given.total / rows.shape[0] / found.kept)
         step = float(self.step_size_at(int(state.taken)))
         others = (state.weights, state.momentum, state.topics, counts, given.topic_word_prior, step)
         self.update.advance(seed ^ WEIGHTS, *others)
@@ -78,4 +79,5 @@ class StochasticAllocation(AllocationSampler):
     def _learn(self, state: AllocationState, assignments: NDArray[np.int32], starts: NDArray[np.int64]) -> None:
         """Move alpha towards what the batch says, less and less."""
         rate = np.float32((10 + int(state.taken)) ** -0.6)
-        state.prior[:] = (1 - rate) * state.prior + rate * learnt_prior(state.prior, assignments, starts)
+        learnt = learnt_prior(state.prior, assignments, starts, self.given.data)
+        state.prior[:] = (1 - rate) * state.prior + rate * learnt

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
-
-from orthodrome.kernels.transition import cir_transition_counts
 
 Matrix = NDArray[np.float32]
 
@@ -19,10 +19,20 @@ def mean_topics(counts: NDArray[np.int32], prior: float, topics: Matrix) -> None
     topics /= topics.sum(axis=0, dtype=np.float64).astype(np.float32)
 
 
-def draw_topics(seed: int, counts: NDArray[np.int32], prior: float, topics: Matrix) -> None:
+class WeightDrawer(Protocol):
+    """Who draws transitions of weights: one process all of them, or several each its part."""
+
+    def drawn_weights(
+        self, seed: int, log_weights: Matrix, prior: float, counts: NDArray[np.int32], time: float
+    ) -> Matrix:
+        """Return the exact transition of the log weights."""
+        ...
+
+
+def draw_topics(seed: int, counts: NDArray[np.int32], prior: float, topics: Matrix, drawer: WeightDrawer) -> None:
     """Write a draw of phi | counts ~ Dirichlet(beta + n): Gamma numbers by logarithms, so that none underflows."""
     log_theta = np.zeros(topics.shape, np.float32)
-    normalised_exp(cir_transition_counts(seed, log_theta, prior, 1.0, counts, FORGETTING), topics)
+    normalised_exp(drawer.drawn_weights(seed, log_theta, prior, counts, FORGETTING), topics)
 
 
 def normalised(weights: Matrix, topics: Matrix) -> None:

@@ -16,13 +16,22 @@ from orthodrome.report.pictures.network import network
 from orthodrome.report.pictures.simplex import ternary
 from orthodrome.report.pictures.sphere import Cloud, globe, ring
 from orthodrome.report.pictures.strengths import strengths
+from orthodrome.report.pictures.topics import fitted_topics
 from orthodrome.report.section import Section
 
 if TYPE_CHECKING:
     import xarray
 
-MODELS = {"Directional": directional, "NetworkEigenmodel": network, "PairedComparison": strengths}
+MODELS = {
+    "Directional": directional,
+    "LDA": fitted_topics,
+    "NetworkEigenmodel": network,
+    "PairedComparison": strengths,
+    "SAM": fitted_topics,
+}
 """The pictures of fitted models, by the name of the estimator."""
+UNLABELLED: dict[str, tuple[str, ...]] = {"DirichletProcessMixture": ("num_clusters", "concentration")}
+"""The variables of models whose others are those of components, which each draw numbers in its own way."""
 MOST = 4
 """The largest number of copies (of spheres, of simplices) that have pictures, of one variable."""
 SPHERE_TEXT = "Points are draws of unit vectors, and shading is where they are dense."

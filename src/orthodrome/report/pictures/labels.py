@@ -17,6 +17,11 @@ def array_of(values: xarray.DataArray) -> np.ndarray:
     return np.asarray(values.transpose("chain", "draw", ...), float)
 
 
+def flat_draws(values: xarray.DataArray) -> np.ndarray:
+    """Return draws as (chain, draw, number) in their own dtype: those of topics may be large."""
+    return np.asarray(values.transpose("chain", "draw", ...)).reshape(values.sizes["chain"], values.sizes["draw"], -1)
+
+
 def axis_texts(values: xarray.DataArray, axis: str) -> list[str]:
     """Return the labels along one axis, safe to show."""
     given = values.coords[axis].values if axis in values.coords else np.arange(values.sizes[axis])

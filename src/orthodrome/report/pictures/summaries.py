@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.core.display import short
-from orthodrome.report.pictures.labels import array_of, element_names
+from orthodrome.report.pictures.labels import element_names, flat_draws
 from orthodrome.report.section import Section, TableTwin
 
 if TYPE_CHECKING:
@@ -33,10 +33,15 @@ def summaries(tree: xarray.DataTree) -> Section:
 
 def intervals_of(values: xarray.DataArray) -> dict[str, Any]:
     """Return the intervals of the numbers of one variable."""
-    flat = array_of(values).reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+    flat = flat_draws(values)
+    flat = flat.reshape(-1, flat.shape[-1])
     size = flat.shape[1]
-    chosen = np.arange(size) if size <= MOST else np.sort(np.argsort(-np.abs(flat.mean(axis=0)), kind="stable")[:MOST])
-    some = flat[:, chosen]
+    chosen = (
+        np.arange(size)
+        if size <= MOST
+        else np.sort(np.argsort(-np.abs(flat.mean(axis=0, dtype=float)), kind="stable")[:MOST])
+    )
+    some = flat[:, chosen].astype(float)
     bounds = np.quantile(some, LEVELS, axis=0).T
     note = f"the {MOST} of {size:,} numbers that are farthest from zero" if size > MOST else ""
     return {

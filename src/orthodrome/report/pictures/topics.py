@@ -15,6 +15,7 @@ import numpy as np
 from orthodrome.core.display import short
 from orthodrome.core.types import Reals
 from orthodrome.report.packing import packed, packed_codes
+from orthodrome.report.pictures.labels import axis_texts, flat_draws
 from orthodrome.report.section import Section, TableTwin
 
 TOP, BOTTOM = 40, 20
@@ -30,6 +31,10 @@ TEXT = (
     "Each point is a document, coloured by its largest topic; near documents have similar topics. Choose a topic, or "
     "search for a word or a document. Lines show two standard deviations of the draws either way."
 )
+WORDS_TEXT = (
+    "Choose a topic, or search for a word. Lines show two standard deviations of the draws either way. Documents are "
+    "shown in the report of `orthodrome topics fit`."
+)
 
 
 class TopicTables(NamedTuple):
@@ -37,7 +42,7 @@ class TopicTables(NamedTuple):
 
     mean, spread: topics x words; corpus: the weights of words in the whole corpus
     proportions, deviations: documents x topics; vocabulary, names: of words and documents
-    rows: documents x words, sparse: what each document consists of
+    rows: documents x words, sparse: what each document consists of; without documents their arrays have no rows
     quantity: what a weight is; absence: whether a topic can say that a word is absent
     """
 
@@ -55,7 +60,8 @@ class TopicTables(NamedTuple):
 
 def topics(found: TopicTables, seed: int = 0) -> Section:
     """Return the explorer of fitted topics; seed: of the map."""
-    share = found.proportions.mean(axis=0)
+    count = len(found.mean)
+    share = found.proportions.mean(axis=0) if len(found.names) else np.full(count, 1 / count)
     kept = kept_words(found)
     data = {
         "quantity": found.quantity,
@@ -66,9 +72,22 @@ def topics(found: TopicTables, seed: int = 0) -> Section:
         "corpus": packed(found.corpus[kept]),
         **of_topics(found, kept),
         **of_words(found, kept),
-        **of_documents(found, kept, seed),
+        **(of_documents(found, kept, seed) if len(found.names) else {"documents": [], "total": 0}),
     }
-    return Section("topics", "Topics", TEXT, data, table(found, share))
+    return Section("topics", "Topics", TEXT if len(found.names) else WORDS_TEXT, data, table(found, share))
+
+
+def fitted_topics(model: Any) -> list[Section]:
+    """Return the explorer of a fitted topic model, without documents, which the model does not keep."""
+    draws = model.draws_["posterior"].dataset["topics"]
+    values = flat_draws(draws).reshape(-1, *draws.shape[-2:])
+    mean = np.asarray(model.components_, float)
+    spread = np.stack([values[:, k].std(axis=0, dtype=float) for k in range(len(mean))])
+    none = np.zeros((0, len(mean)))
+    words = axis_texts(draws, str(draws.dims[-1]))
+    absence = bool((mean < 0).any())
+    quantity = "coordinate" if absence else "probability"
+    return [topics(TopicTables(mean, spread, mean.mean(axis=0), none, none, words, (), None, quantity, absence))]
 
 
 def kept_words(found: TopicTables) -> np.ndarray:

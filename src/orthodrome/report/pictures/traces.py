@@ -13,7 +13,7 @@ import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
 from orthodrome.report.packing import packed
-from orthodrome.report.pictures.labels import array_of, element_names
+from orthodrome.report.pictures.labels import array_of, element_names, flat_draws
 from orthodrome.report.section import Section, TableTwin
 
 if TYPE_CHECKING:
@@ -60,12 +60,14 @@ def traces(tree: xarray.DataTree) -> Section | None:
 def _parameters(tree: xarray.DataTree) -> list[Traced]:
     found = []
     for values in tree["posterior"].data_vars.values():
-        flat = array_of(values).reshape(values.sizes["chain"], values.sizes["draw"], -1)
+        flat = flat_draws(values)
         some = np.unique(np.linspace(0, flat.shape[-1] - 1, min(flat.shape[-1], convergence.MOST)).astype(int))
         rhat = np.atleast_1d(convergence.rhat(flat[..., some])) if flat.shape[1] >= 4 else np.full(some.size, np.nan)
         worst = np.argsort(-np.nan_to_num(rhat, nan=0.0), kind="stable")[:EACH]
         names = element_names(values, some[worst])
-        found += [Traced(n, float(rhat[i]), flat[..., some[i]]) for n, i in zip(names, worst, strict=True)]
+        found += [
+            Traced(n, float(rhat[i]), flat[..., some[i]].astype(float)) for n, i in zip(names, worst, strict=True)
+        ]
     return found
 
 

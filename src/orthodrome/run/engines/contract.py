@@ -1,7 +1,7 @@
 """The interface of the engines, which carry all chains of a run forward.
 
-Both engines return `(state, Kept)` with NumPy rows (chain, draw, ...), use the same keys, and are driven, saved and
-resumed alike.
+Both engines return `(state, Kept)` with NumPy rows (chain, draw, ...) of the chains of this process, use the same keys,
+and are driven, saved and resumed alike.
 """
 
 from __future__ import annotations
@@ -30,7 +30,15 @@ class Engine(Protocol):
         ...
 
     def place(self, state: Any) -> Any:
-        """Put a state (fresh, or read from disk) where the chains run."""
+        """Put a fresh state where the chains run."""
+        ...
+
+    def join(self, state: Any) -> Any:
+        """Put a state of the chains of this process, read from disk, where they run."""
+        ...
+
+    def own(self, state: Any) -> Any:
+        """Return the state of the chains of this process, as NumPy arrays."""
         ...
 
     def place_sampler(self, sampler: Any) -> Any:

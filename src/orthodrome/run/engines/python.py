@@ -32,10 +32,13 @@ SEEDS_AT_ONCE = 64
 
 
 class PythonEngine(NamedTuple):
-    """The engine that calls `step` from Python; draws of the first `num_warmup` transitions only if `keep_warmup`."""
+    """The engine that calls `step` from Python; draws of the first `num_warmup` transitions only if `keep_warmup`.
+
+    chains: the numbers of the chains of this process
+    """
 
     key: Array
-    num_chains: int
+    chains: range
     length: int
     num_warmup: int = 0
     keep_warmup: bool = True
@@ -44,18 +47,24 @@ class PythonEngine(NamedTuple):
     def place(self, state: Any) -> Any:
         return list(state)
 
+    def join(self, state: Any) -> Any:
+        return list(state)
+
+    def own(self, state: Any) -> Any:
+        return state
+
     def place_sampler(self, sampler: Any) -> Any:
         return sampler
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
         keeps = first_step >= self.num_warmup or self.keep_warmup
         rows: Any = None
-        for chain in range(self.num_chains):
-            keys = self._keys(sampler, np.uint32(chain), first_step)
+        for chain, number in enumerate(self.chains):
+            keys = self._keys(sampler, np.uint32(number), first_step)
             for i in range(count):
                 state[chain], info = _transitions(sampler, state[chain], itertools.islice(keys, thin))
                 kept = keep_in_python(sampler, state[chain], info, keeps)
-                rows = empty_rows(kept, self.num_chains, count) if rows is None else rows
+                rows = empty_rows(kept, len(self.chains), count) if rows is None else rows
                 write_row(rows, kept, chain, i)
         return state, rows
 
@@ -120,8 +129,7 @@ def write_row(rows: Any, kept: Kept, chain: int, i: int) -> None:
         row[chain, i] = leaf
 
 
-def first_python_states(sampler: Any, key: Array, num_chains: int) -> tuple[list[Any], Tree]:
+def first_python_states(sampler: Any, key: Array, chains: range) -> tuple[list[Any], Tree]:
     """Return the states of samplers that make their own start, and their draws with a leading axis of chains."""
-    chains = np.arange(num_chains, dtype=np.uint32)
-    states = [sampler.init(None, init_key(key, chain)) for chain in chains]
+    states = [sampler.init(None, init_key(key, np.uint32(chain))) for chain in chains]
     return states, jax.tree.map(lambda *leaves: np.stack(leaves), *[draw_of(sampler, state) for state in states])

@@ -1,26 +1,45 @@
 """Devices and processes: the only package that knows about meshes, shardings, hosts and what they exchange."""
 
 from orthodrome.run.parallel.cores import use_cores
-from orthodrome.run.parallel.hosts import Hosts, use_hosts
+from orthodrome.run.parallel.hosts import Hosts, this_process, use_hosts
 from orthodrome.run.parallel.mesh import (
     AXIS,
     chain_mesh,
     idle_devices,
+    join_chains,
     num_devices,
+    own_chains,
+    own_part,
     place_chains,
     place_copies,
     split_chains,
+    whole,
 )
+from orthodrome.run.parallel.rows import is_spread, rows_mesh, spread_rows
+from orthodrome.run.parallel.team import LostPeer, PeerFailed, Team, ledger, naming_the_lost
 
 __all__ = [
     "AXIS",
     "Hosts",
+    "LostPeer",
+    "PeerFailed",
+    "Team",
     "chain_mesh",
     "idle_devices",
+    "is_spread",
+    "join_chains",
+    "ledger",
+    "naming_the_lost",
     "num_devices",
+    "own_chains",
+    "own_part",
     "place_chains",
     "place_copies",
+    "rows_mesh",
     "split_chains",
+    "spread_rows",
+    "this_process",
     "use_cores",
     "use_hosts",
+    "whole",
 ]

@@ -21,8 +21,9 @@ from orthodrome.core.processes import Place, find_place, share_of_cores
 from orthodrome.errors import BadInput, OrthodromeError
 from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, is_loopback, meet
 
-HEARTBEAT = 10
-"""Seconds after which a silent process counts as dead."""
+HEARTBEAT = 30
+"""Seconds after which a silent process counts as dead: its host has lost power or network, since the death of a process
+alone closes its connections, which is noticed at once. Less would take a host that is very busy for a dead one."""
 GOODBYE = 86_400
 """Seconds that a process which has finished waits at its end for the others: they may still have work to do."""
 WITHOUT_PROXY = "no_grpc_proxy"

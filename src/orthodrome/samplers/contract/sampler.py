@@ -48,6 +48,12 @@ class Sampler(abc.ABC):
         return False
 
     @property
+    def spreads_data(self) -> bool:
+        """Whether several processes have each a part of the data and step the same chains, rather than each its own
+        chains; `step` then exchanges what it must with the others, and the draws are the same on all."""
+        return False
+
+    @property
     def target_acceptance(self) -> float | None:
         """The mean acceptance rate that the sampler should have, about; None: it makes no proposals, or any will do."""
         return None

@@ -34,7 +34,7 @@ class ScirSticks(ComponentUpdate):
     def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
         """Draw the exact transition."""
         found: Reals = np.empty(sticks.size)
-        advance(np.uint64(seed), 0, sticks.ravel(), 0.0, 1.0, shapes.ravel(), *transition_scales(step), found)
+        advance(np.uint64(seed), 0, 0, sticks.ravel(), 0.0, 1.0, shapes.ravel(), *transition_scales(step), found)
         return found.reshape(sticks.shape)
 
     def stick_totals(self, shapes: Reals, prior: Reals) -> Reals:

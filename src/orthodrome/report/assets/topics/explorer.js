@@ -25,7 +25,8 @@ function drawTopics(box, data) {
     if (location.hash === wanted) show(kind, id, true);
     else location.hash = wanted;
   };
-  const map = topicMap(model, pick), list = topicList(model, pick);
+  const map = model.documents.length ? topicMap(model, pick) : { element: null, highlight: () => {} };
+  const list = topicList(model, pick);
   const show = (kind, id, focus) => {
     panel.replaceChildren(...PANELS[kind](model, id, pick));
     if (location.hash) map.highlight(kind, id); // at first the whole map has its colours

@@ -6,14 +6,15 @@ function topicPanel(model, topic, pick) {
   const at = model.order.indexOf(topic), count = model.order.length;
   const step = (by, sign, name) => button(sign, () => pick("topic", model.order[(at + by + count) % count]), { "aria-label": name, title: name });
   const head = el("div", { class: "panel-head" }, el("h3", { tabindex: -1 }, `Topic ${topic}`),
-    el("span", { class: "share" }, `${percent(model.share[topic])} of the documents, rank ${at + 1} of ${count}`),
+    el("span", { class: "share" }, model.documents.length ? `${percent(model.share[topic])} of the documents, rank ${at + 1} of ${count}` : ""),
     el("span", { class: "steps" }, step(-1, "‹", "Larger topic"), step(1, "›", "Smaller topic")));
   const parts = [head, el("h4", {}, "Words it has most of"), wordBars(model, model.top, topic, pick, "")];
   if (model.absence) {
     parts.push(el("h4", {}, "Words it lacks: they speak against the topic"), wordBars(model, model.bottom, topic, pick, "negative", 8));
   }
   parts.push(el("p", { class: "note" }, `Bars: ${model.quantity}; lines: two standard deviations; grey marks: the whole corpus.`));
-  return [...parts, el("h4", {}, "Documents with most of it"), documentList(model, topic, pick)];
+  if (model.documents.length) parts.push(el("h4", {}, "Documents with most of it"), documentList(model, topic, pick));
+  return parts;
 }
 
 function wordBars(model, side, topic, pick, tone, count = SHOWN_WORDS) {

@@ -1,0 +1,1 @@
+"""Fitted models from minibatches: a network, a mixture of directions, and matrices."""

@@ -1,0 +1,90 @@
+"""Matrix completion from minibatches of entries: a planted matrix, and images of digits of which half is hidden.
+
+The rival is alternating least squares with a ridge that was chosen on a part of the observed entries, as a user would.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from orthodrome.core.types import Reals
+from orthodrome.errors import OrthodromeWarning
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.models.completion import MatrixCompletion
+from orthodrome.models.completion.entries import Entries, read_entries
+from orthodrome.models.completion.starts import least_squares
+
+RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
+LEVEL, COVER = 0.9, 0.03
+"""The level of the intervals, and how far the share that they cover may be from it."""
+
+
+def planted(rows: int, columns: int, seed: int) -> tuple[Reals, float, int]:
+    """Return a noisy matrix of rank 4 and the share of it that is observed, and the rank that is fitted."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(rows, 4)), rng.normal(size=(4, columns)) * np.array([[1.3], [1.1], [0.9], [0.6]])
+    return 3 + 0.5 * factors[0] @ factors[1] + rng.normal(size=(rows, columns)), 0.1, 6
+
+
+def digits(rows: int) -> tuple[Reals, float, int]:
+    """Return images of handwritten digits, one in a row of 64 pixels from 0 to 16, half of them to be observed."""
+    from sklearn.datasets import load_digits
+
+    return np.asarray(load_digits().data[:rows], float), 0.5, 10
+
+
+def matrix_claims(context: Context) -> list[Claim]:
+    """Complete both matrices, and return the claims."""
+    sizes, images = context.pick(quick=((120, 100), 200), paper=((2_000, 1_500), 1_797))
+    claims = completion_claims(context, "planted", *planted(sizes[0], sizes[1], context.seed))
+    return claims + completion_claims(context, "digits", *digits(images))
+
+
+def completion_claims(context: Context, name: str, matrix: Reals, share: float, rank: int) -> list[Claim]:
+    """Hide entries, predict them, and return the claims on their error and on the cover of intervals."""
+    rng = np.random.default_rng([context.seed, 7])
+    seen = rng.random(matrix.shape) < share
+    test = np.nonzero(~seen & (rng.random(matrix.shape) < 0.2))
+    length: dict[str, Any] = context.pick(
+        quick={"num_warmup": 200, "num_draws": 100}, paper={"num_warmup": 800, "num_draws": 300}
+    )
+    model = MatrixCompletion(rank, random_state=context.seed, progress=context.progress, **length)
+    with warnings.catch_warnings():  # pixels that are always white
+        warnings.simplefilter("ignore", OrthodromeWarning)
+        model.fit(np.where(seen, matrix, np.nan))
+        entries = read_entries(np.where(seen, matrix, np.nan))
+    error = lambda predicted: float(np.sqrt(np.mean((predicted - matrix[test]) ** 2)))
+    ridge = chosen_ridge(entries, rank, rng)
+    found = {"posterior mean": error(model.predict(*test)), "least squares": error(ridged(entries, rank, ridge, test))}
+    low, high = model.predict_interval(test[0], test[1], LEVEL).T
+    cover = float(np.mean((low <= matrix[test]) & (matrix[test] <= high)))
+    text = f"{name}: the held-out error is below that of least squares with a ridge chosen by validation"
+    close = f"{name}: intervals of {LEVEL:g} cover that share of the held-out entries, within {COVER:g}"
+    measured = found | {
+        "ridge": ridge,
+        "singular values": model.singular_values_.round(2).tolist(),
+        "noise": model.noise_,
+    }
+    return [
+        Claim(f"completion-{name}", text, "section 6", measured, found["posterior mean"] < found["least squares"]),
+        Claim(f"completion-{name}-cover", close, None, cover, abs(cover - LEVEL) <= COVER),
+    ]
+
+
+def ridged(entries: Entries, rank: int, ridge: float, places: Any) -> Reals:
+    """Return the predictions of least squares with a ridge."""
+    centre = entries.values.mean()
+    left, values, right = least_squares(entries, entries.values - centre, rank, ridge)
+    return np.sum(left[places[0]] * values * right[places[1]], axis=1) + centre
+
+
+def chosen_ridge(entries: Entries, rank: int, rng: np.random.Generator) -> float:
+    """Return the ridge with the smallest error on a tenth of the observed entries."""
+    kept = rng.random(len(entries.values)) < 0.9
+    part = Entries(entries.rows[kept], entries.columns[kept], entries.values[kept], entries.shape)
+    rest = entries.rows[~kept], entries.columns[~kept]
+    errors = {r: np.mean((ridged(part, rank, r, rest) - entries.values[~kept]) ** 2) for r in RIDGES}
+    return min(errors, key=lambda r: errors[r])

@@ -1,0 +1,129 @@
+"""A network of 10,000 nodes by batches of its pairs, beside the full model of a thousand of its nodes.
+
+The network is drawn from the eigenmodel itself, block by block, so that no matrix of all pairs is ever written down.
+Held out are pairs among the chosen thousand nodes, as many edges as others; both models are asked for the same ones.
+The large one has seen ten times as many neighbours of every node. The time of a gradient is that of the processor, with
+batches of one size: for four times the nodes (sixteen times the pairs), and for more edges between the same nodes.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from scipy.special import ndtr
+
+from orthodrome.errors import OrthodromeWarning
+from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.models.network import NetworkEigenmodel
+from orthodrome.models.network.pair_gradient import pair_gradient
+from orthodrome.models.network.pairs import SparseNetwork
+from orthodrome.models.network.starts import random_starts
+
+RANK, INTERCEPT, STRENGTH = 3, -3.2, (0.53, 0.43, -0.48)
+"""The planted law: eigenvalues are STRENGTH times the number of nodes."""
+BLOCK, REPEATS, MEMORY = 500, 5, 2.0
+"""Rows drawn at a time, repetitions of a timing, and the largest memory use in gigabytes."""
+SMALLER = 4
+"""How many times fewer nodes the network has with which the time of a gradient is compared."""
+
+
+class Planted(NamedTuple):
+    """Pairs with an edge (E, 2), and the held-out pairs (n, 2) with whether they have one."""
+
+    edges: Any
+    held_out: Any
+    joined: Any
+
+
+def planted(nodes: int, subset: int, held_out: int, seed: int) -> Planted:
+    """Draw a network, and choose held-out pairs among its first `subset` nodes."""
+    rng = np.random.default_rng([seed, nodes])
+    frame = np.linalg.qr(rng.normal(size=(nodes, RANK)))[0]
+    values = np.array(STRENGTH) * nodes
+    found = []
+    for first in range(0, nodes, BLOCK):
+        rows = frame[first : first + BLOCK]
+        one, two = np.nonzero(rng.random((len(rows), nodes)) < ndtr((rows * values) @ frame.T + INTERCEPT))
+        found.append(np.stack([one + first, two], axis=1)[one + first < two])
+    edges = np.concatenate(found)
+    inside = edges[edges[:, 1] < subset]
+    chosen = inside[rng.permutation(len(inside))[:held_out]]
+    known = set(map(tuple, inside.tolist()))
+    others: list[tuple[int, int]] = []
+    while len(others) < len(chosen):
+        i, j = sorted(rng.integers(subset, size=2).tolist())
+        if i < j and (i, j) not in known:
+            others.append((i, j))
+            known.add((i, j))
+    pairs = np.concatenate([chosen, np.array(others)])
+    return Planted(edges, pairs, np.arange(len(pairs)) < len(chosen))
+
+
+def network_claims(context: Context) -> list[Claim]:
+    """Fit both models, and return the claims on AUC, memory and time."""
+    nodes, subset, held_out = context.pick(quick=(600, 200, 60), paper=(10_000, 1_000, 1_000))
+    data = planted(nodes, subset, held_out, context.seed)
+    short: dict[str, Any] = context.pick(
+        quick={"num_warmup": 150, "num_draws": 50}, paper={"num_warmup": 800, "num_draws": 300}
+    )
+    common: dict[str, Any] = {"num_chains": 2, "random_state": context.seed, "progress": context.progress}
+    batches: dict[str, Any] = {"method": "gsgnht", "batch_size": context.pick(2_000, 20_000), "num_steps": 5}
+    with warnings.catch_warnings():  # chains of this length need not have converged: what counts is the prediction
+        warnings.simplefilter("ignore", OrthodromeWarning)
+        large = NetworkEigenmodel(RANK, **batches, **short, **common)
+        large.fit(data.edges, missing=data.held_out, nodes=range(nodes))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        inside = data.edges[data.edges[:, 1] < subset]
+        small = NetworkEigenmodel(RANK, restarts=0, tempering=None, num_steps=10, **short, **common)
+        small.fit(inside, missing=data.held_out, nodes=range(subset))
+    scores = {"batches": large.score(data.held_out, data.joined), "full": small.score(data.held_out, data.joined)}
+    heat = float(large.draws_["sample_stats"]["temperature"].mean())
+    text = f"{nodes:,} nodes by batches of pairs: held-out AUC at least that of the full model of {subset:,} of them"
+    return [
+        Claim("network-auc", text, "section 6", scores, scores["batches"] >= scores["full"]),
+        Claim("network-temperature", "its kinetic temperature is within 5 % of 1", None, heat, abs(heat - 1) < 0.05),
+        Claim("network-memory", f"memory below {MEMORY:g} GB", None, memory, memory < MEMORY),
+        *time_claims(nodes, data.edges, batches["batch_size"]),
+    ]
+
+
+def time_claims(nodes: int, edges: Any, batch_size: int) -> list[Claim]:
+    """Return the claims on the processor time of a gradient."""
+    fewer = nodes // SMALLER
+    inside = edges[edges[:, 1] < fewer]
+    thinned = edges[:: max(1, len(edges) // len(inside))]
+    size = min(batch_size, len(inside))
+    found = {
+        "all": seconds(nodes, edges, size),
+        "fewer edges": seconds(nodes, thinned, size),
+        "fewer nodes": seconds(fewer, inside, size),
+    }
+    pairs, ratio = SMALLER**2, found["all"] / found["fewer nodes"]
+    text = f"with {pairs} times the pairs ({SMALLER} times the nodes) a gradient takes at most {SMALLER} times as long"
+    other = f"with {len(edges) / len(thinned):.0f} times the edges of the same nodes it takes as long, within a half"
+    same = found["all"] / found["fewer edges"]
+    return [
+        Claim("network-time-pairs", text, None, found | {"ratio": ratio}, ratio <= SMALLER),
+        Claim("network-time-edges", other, None, found | {"ratio": same}, same <= 1.5),
+    ]
+
+
+def seconds(nodes: int, edges: Any, batch_size: int) -> float:
+    """Return the processor seconds of one gradient, the best of a few runs of ten."""
+    network = SparseNetwork(tuple(range(nodes)), edges.astype(np.int32), np.zeros((0, 2), np.int32))
+    gradient = pair_gradient(network, "probit", batch_size)
+    x = jax.tree.map(jax.numpy.asarray, random_starts(nodes, RANK, 1, 0, "float32")[0])
+    keys = jax.random.split(jax.random.key(0), 10)
+    call = lambda: jax.block_until_ready([gradient.estimate(key, x, None)[0].gradient for key in keys])
+    call()
+    best = np.inf
+    for _ in range(REPEATS):
+        began = time.process_time()
+        call()
+        best = min(best, (time.process_time() - began) / len(keys))
+    return best

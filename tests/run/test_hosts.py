@@ -1,0 +1,111 @@
+"""`sample` over processes: two on this machine against one with the same mesh, bit for bit; failures reach all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orthodrome import read_draws
+from orthodrome.errors import CheckpointError
+
+SCRIPT = Path(__file__).parents[1] / "support" / "hosts_script.py"
+LIMIT = 900
+"""Seconds after which the processes are ended, on a machine as busy as can be."""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Run the script in one process with two devices and, at the same time, in two processes with one device each."""
+    one, two = (tmp_path_factory.mktemp(name) for name in ("one", "two"))
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    alone = subprocess.Popen([sys.executable, SCRIPT, one], env={**clean, "JAX_NUM_CPU_DEVICES": "2"})
+    launch = [sys.executable, "-m", "orthodrome", "launch", "-n", "2", "--", sys.executable, SCRIPT, two]
+    subprocess.run(launch, env=clean, check=True, timeout=LIMIT)
+    assert alone.wait(timeout=LIMIT) == 0
+    return one, two
+
+
+def numbers(folder: Path, case: str, process: int, name: str = "draws") -> np.ndarray:
+    with np.load(folder / f"{case}.{process}.npz") as found:
+        return found[name]
+
+
+@pytest.mark.parametrize("case", ["memory", "extended", "urn", "stopped", "rows", "batch", "gibbs", "scir"])
+def test_draws_are_those_of_one_process_with_the_same_mesh(folders: tuple[Path, Path], case: str) -> None:
+    one, two = folders
+    alone = numbers(one, case, 0)
+    assert np.ptp(alone) > 0.1
+    for process in range(2):
+        assert np.array_equal(numbers(two, case, process), alone)
+
+
+@pytest.mark.parametrize("method", ["gibbs", "scir"])
+def test_the_learnt_prior_is_that_of_all_documents(folders: tuple[Path, Path], method: str) -> None:
+    alone = np.load(folders[0] / f"{method}-prior.0.npy")
+    assert np.ptp(alone) > 0
+    assert all(np.array_equal(np.load(folders[1] / f"{method}-prior.{i}.npy"), alone) for i in range(2))
+
+
+def test_rows_that_are_spread_give_the_law_of_all_rows(folders: tuple[Path, Path]) -> None:
+    """The posterior of the mean is known; 300 draws of three chains see a shift of a third of its standard deviation,
+    and half of the rows, which one process has, would shift it by more."""
+    rows = np.random.default_rng(1).normal([1.0, -0.5], 1.0, (48, 2)).astype(np.float32)
+    found = numbers(folders[1], "rows", 0).mean(axis=(0, 1))
+    exact, half = rows.sum(axis=0) / 49, rows[:24].sum(axis=0) / 25
+    assert np.all(np.abs(found - exact) < 0.33 / 7)
+    assert np.any(np.abs(half - exact) > 0.33 / 7)
+    assert np.array_equal(numbers(folders[1], "own_rows", 1), numbers(folders[1], "rows", 0))
+
+
+def test_chains_of_one_run_differ(folders: tuple[Path, Path]) -> None:
+    """The control of the tests above: draws of other chains are seen to be other draws."""
+    found = numbers(folders[1], "memory", 0)
+    assert not any(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_a_run_on_disk_equals_one_in_memory(folders: tuple[Path, Path]) -> None:
+    assert np.array_equal(numbers(folders[1], "extended", 0), numbers(folders[1], "memory", 0))
+
+
+def test_each_process_may_return_its_own_chains(folders: tuple[Path, Path]) -> None:
+    parts = [numbers(folders[1], "own", process) for process in range(2)]
+    assert [part.shape[0] for part in parts] == [2, 2]
+    assert np.array_equal(np.concatenate(parts), numbers(folders[0], "own", 0))
+    assert [numbers(folders[1], "own", process, "chain").tolist() for process in range(2)] == [[0, 1], [2, 3]]
+
+
+def test_the_store_of_two_processes_is_one_store(folders: tuple[Path, Path]) -> None:
+    store = folders[1] / "own-2.zarr"
+    assert np.array_equal(np.asarray(read_draws(store)["posterior"]["x"]), numbers(folders[0], "own", 0))
+    assert sorted(path.name for path in (store / "posterior" / "x" / "c").iterdir()) == ["0", "1"]
+    block = next((store / "posterior" / "x" / "c" / "1").rglob("0"))
+    block = block if block.is_file() else next(path for path in block.rglob("*") if path.is_file())
+    block.write_bytes(block.read_bytes()[:-8] + bytes(8))
+    with pytest.raises(CheckpointError, match="does not match its checksum"):
+        read_draws(store)
+
+
+def test_each_process_writes_its_own_state_and_one_commits(folders: tuple[Path, Path]) -> None:
+    names = {path.name for path in (folders[1] / "checkpoint-2").iterdir()}
+    states = sorted(name for name in names if name.startswith("state-"))
+    assert "commit.json" in names and len(states) == 2
+    assert [name.split(".")[1] for name in states] == ["0", "1"]
+
+
+def test_failures_are_told_on_all_processes(folders: tuple[Path, Path]) -> None:
+    said = {path.name: path.read_text() for path in folders[1].glob("*.txt")}
+    assert said["diverged.0.txt"] == said["diverged.1.txt"]
+    assert said["diverged.0.txt"] == (folders[0] / "diverged.0.txt").read_text()
+    assert "chain 3 failed" in said["diverged.0.txt"]
+    assert all("process 1 was given other numbers" in said[f"other_data.{i}.txt"] for i in range(2))
+    assert all("process 1 was given other numbers" in said[f"other_documents.{i}.txt"] for i in range(2))
+    assert all(".data" in said[f"other_data.{i}.txt"] for i in range(2))
+    assert said["full_disk.0.txt"].startswith("PeerFailed: process 1 of 2 failed: could not write the checkpoint")
+    assert (
+        said["full_disk.1.txt"].startswith("CheckpointError: could not write") and "No space" in said["full_disk.1.txt"]
+    )
