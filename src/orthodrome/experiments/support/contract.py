@@ -34,7 +34,7 @@ from typing import Any
 from orthodrome.core.display import for_csv
 from orthodrome.errors import BadInput, CheckpointError
 from orthodrome.experiments.support.claims.claim import Claim
-from orthodrome.experiments.support.claims.reasons import REASONS
+from orthodrome.experiments.support.claims.reasons import REASONS, UNKNOWN
 from orthodrome.experiments.support.registry import EXPERIMENTS
 from orthodrome.storage import ownership
 
@@ -132,7 +132,7 @@ def judged(claim: Claim, context: Context) -> Claim:
         claim = dataclasses.replace(claim, holds=False)
     if claim.holds is not False or claim.why:
         return claim
-    return dataclasses.replace(claim, why=REASONS.get((context.name, claim.id), ""))
+    return dataclasses.replace(claim, why=REASONS.get((context.name, claim.id), UNKNOWN[context.scale]))
 
 
 def check_seed(seed: int) -> None:

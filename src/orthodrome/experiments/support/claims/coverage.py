@@ -44,6 +44,8 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Supplement, Fig. 1: the data of that mixture", "sggmc-mixture"),
         Item("Fig. 5(a), topics of 20News-different", "sam-20news"),
         Item("Fig. 5(b), topics of Wikipedia", "sam-wiki"),
+        Item("Section 6, models named as future work: networks, mixtures, matrices", "minibatch-models"),
+        Item("Conclusion, mixtures on the sphere", "comets"),
         Item("Supplement, Algorithms 1 to 3", why=f"{BOX} (`SGGMC`, `GSGNHT`, `SAM`)"),
     ),
     "Ma, Chen & Fox 2015, with its supplement": (
