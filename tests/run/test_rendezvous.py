@@ -16,11 +16,11 @@ from orthodrome.errors import BadInput
 from orthodrome.jobs.launch.local import free_port
 from orthodrome.run.parallel import rows_mesh, spread_rows
 from orthodrome.run.parallel.hosts import use_hosts
-from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, meet
+from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, check_addresses, meet
 
 
 def presence(process: int, **versions: str) -> Presence:
-    return Presence(process, f"host{process}", [0, 1], {"jax": "1.0", **versions})
+    return Presence(process, f"host{process}", f"10.0.0.{process}", [0, 1], {"jax": "1.0", **versions})
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
@@ -102,6 +102,15 @@ def test_strangers_are_turned_away() -> None:
 def test_a_port_in_use_is_explained() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(HostsNotFound, match="choose another port"):
         call(0, 2, taken.getsockname()[1])()
+
+
+@pytest.mark.parametrize("address", ["", "127.0.1.1"])
+def test_a_host_whose_name_nobody_reaches_is_named(address: str) -> None:
+    hidden = presence(1)._replace(address=address)
+    with pytest.raises(HostsNotFound, match="process 1, host1, stands for"):
+        check_addresses([presence(0), hidden])
+    check_addresses([hidden, hidden])  # of one host it does not matter
+    check_addresses([presence(0), presence(1)])
 
 
 def test_rows_must_be_equally_many() -> None:

@@ -19,7 +19,7 @@ import jax
 
 from orthodrome.core.processes import Place, find_place, share_of_cores
 from orthodrome.errors import BadInput, OrthodromeError
-from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, is_loopback, meet
+from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, check_addresses, is_loopback, meet
 
 HEARTBEAT = 30
 """Seconds after which a silent process counts as dead: its host has lost power or network, since the death of a process
@@ -59,6 +59,7 @@ def use_hosts(timeout: float = 60.0) -> Hosts:
     if place is None or jax.distributed.is_initialized():
         return this_process()
     present = meet(place, _presence(place), timeout)
+    check_addresses(present)
     neighbours = [each.process for each in present if each.host == present[place.process].host]
     _take_share(present, neighbours.index(place.process), neighbours)
     _initialize(place, timeout, neighbours)
@@ -81,7 +82,15 @@ def this_process() -> Hosts:
 def _presence(place: Place) -> Presence:
     versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
     versions["Python"] = ".".join(platform.python_version_tuple()[:2])
-    return Presence(place.process, socket.gethostname(), _cores(), versions)
+    return Presence(place.process, socket.gethostname(), _address(), _cores(), versions)
+
+
+def _address() -> str:
+    """Return the address that the name of this host has on this host, at which JAX's collectives offer themselves."""
+    try:
+        return socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return ""
 
 
 def _cores() -> list[int]:

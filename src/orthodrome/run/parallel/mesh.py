@@ -99,8 +99,8 @@ def place_copies(tree: Any, mesh: Mesh | None) -> Any:
     if mesh is None:
         return jax.device_put(tree)
     sharding = NamedSharding(mesh, PartitionSpec())
-    put = (lambda leaf: jax.device_put(leaf, sharding)) if alone(mesh) else (lambda leaf: _copy(leaf, sharding))
-    return jax.tree.map(lambda leaf: leaf if is_spread(leaf) else put(leaf), tree)
+    put = jax.device_put if alone(mesh) else _copy
+    return jax.tree.map(lambda leaf: leaf if is_spread(leaf) else put(leaf, sharding), tree)
 
 
 def own_part(tree: Any) -> Any:

@@ -26,10 +26,12 @@ ONE_LINE = 5.0
 
 
 class Presence(NamedTuple):
-    """What a process says of itself: its number, host, usable cores, and the versions its draws depend on."""
+    """What a process says of itself: its number, host, the address that the host's name has for itself ("" if none),
+    usable cores, and the versions its draws depend on."""
 
     process: int
     host: str
+    address: str
     cores: list[int]
     versions: dict[str, str]
 
@@ -41,6 +43,17 @@ class HostsNotFound(OrthodromeError):
 def meet(place: Place, own: Presence, timeout: float) -> list[Presence]:
     """Return what all processes say of themselves, in order; raise on all that can be reached if they do not fit."""
     return _receive(place, own, timeout) if place.process == 0 else _arrive(place, own, timeout)
+
+
+def check_addresses(present: list[Presence]) -> None:
+    """Raise if processes on several hosts could not reach each other: each is known by the address of its own name."""
+    hidden = [each for each in present if not each.address or is_loopback(each.address)]
+    if len({each.host for each in present}) > 1 and hidden:
+        own = hidden[0].address or "no address"
+        raise HostsNotFound(
+            f"the name of the host of process {hidden[0].process}, {hidden[0].host}, stands for {own} on that host, "
+            "where no other host reaches it: let its /etc/hosts (or the name service) give the address in your network"
+        )
 
 
 def _receive(place: Place, own: Presence, timeout: float) -> list[Presence]:
@@ -96,7 +109,7 @@ def _heard(line: socket.socket, place: Place) -> dict[str, Any] | None:
     try:
         said = json.loads(_read_line(line))
         known = said["run"] == place.run and isinstance(said["process"], int)
-        return said if known and {"host", "cores", "versions", "processes"} <= said.keys() else None
+        return said if known and {"host", "address", "cores", "versions", "processes"} <= said.keys() else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
