@@ -30,12 +30,12 @@ def fits(found: np.ndarray, probabilities: np.ndarray) -> float:
     return float(stats.chisquare(observed[keep], wanted[keep] * observed[keep].sum() / wanted[keep].sum()).pvalue)
 
 
-@pytest.mark.parametrize(("num_topics", "others"), [(3, 5), (16, 5), (37, 5), (112, 40)])
+@pytest.mark.parametrize(("num_topics", "others"), [(3, 5), (16, 5), (37, 5), (112, 40), (150, 17)])
 def test_a_draw_has_the_dense_conditional(num_topics: int, others: int) -> None:
     """The last token, in many copies of a document whose other tokens are set back by construction.
 
-    The copies hold tokens of words that only one topic each can explain, so only the last token moves. With forty of
-    them the document's topics fill more than one row of sixteen.
+    The copies hold tokens of words that only one topic each can explain, so only the last token moves. With 17 or more
+    of them the document's topics fill more than one row of sixteen. From 129 topics on it is the other loop that draws.
     """
     size, fixed = others + 1, np.arange(others) % num_topics
     copies = 360_000 // size
@@ -54,20 +54,25 @@ def test_a_draw_has_the_dense_conditional(num_topics: int, others: int) -> None:
     assert fits(observed, uncounted.astype(np.float64)) < LEAST  # the control: the token counts itself
 
 
-def test_sweeps_stay_in_the_exact_law() -> None:
-    """Four tokens, three topics: from exact draws of z, two sweeps, all 81 outcomes; and a control from elsewhere."""
+@pytest.mark.parametrize("padding", [0, 130])
+def test_sweeps_stay_in_the_exact_law(padding: int) -> None:
+    """Four tokens, three topics: from exact draws of z, two sweeps, all 81 outcomes; and a control from elsewhere.
+
+    padding: further topics that explain no word, with which the loop for many topics draws.
+    """
     num_topics, words, copies = 3, np.array([0, 1, 1, 2], np.int32), 80_000
     topics, prior = topics_and_prior(3, num_topics, seed=4)
+    padded = np.pad(topics, ((0, 0), (0, padding))), np.pad(prior, (0, padding), constant_values=1e-20)
     grid = np.stack(np.meshgrid(*[np.arange(num_topics)] * 4, indexing="ij"), -1).reshape(-1, 4)
     law = np.array([joint(z, words, topics, prior) for z in grid])
     law /= law.sum()
     starts = np.random.default_rng(1).choice(81, copies, p=law)
     documents = Tokens(np.tile(words, copies), 4 * np.arange(copies + 1))
     begun = grid[starts].astype(np.int32).ravel()
-    after = assign_topics(5, documents, topics, prior, assignments=begun.copy(), sweeps=2).assignments
+    after = assign_topics(5, documents, *padded, assignments=begun.copy(), sweeps=2).assignments
     assert fits(outcomes(after), law) > LEAST
     tilted = np.where(np.arange(copies * 4) % 4 == 3, 0, begun).astype(np.int32)
-    assert fits(outcomes(assign_topics(5, documents, topics, prior, assignments=tilted).assignments), law) < LEAST
+    assert fits(outcomes(assign_topics(5, documents, *padded, assignments=tilted).assignments), law) < LEAST
 
 
 def joint(z: np.ndarray, words: np.ndarray, topics: np.ndarray, prior: np.ndarray) -> float:
@@ -90,8 +95,9 @@ def corpus(seed: int = 0) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix(found.tocsr().ceil() * 2).astype(np.int64)
 
 
-def test_neither_threads_nor_companions_matter() -> None:
-    documents, (topics, prior) = tokens(corpus()), topics_and_prior(50, 20)
+@pytest.mark.parametrize("num_topics", [20, 140])
+def test_neither_threads_nor_companions_matter(num_topics: int) -> None:
+    documents, (topics, prior) = tokens(corpus()), topics_and_prior(50, num_topics)
     before, found = numba.get_num_threads(), []
     for threads in (1, before):
         numba.set_num_threads(threads)
@@ -104,9 +110,10 @@ def test_neither_threads_nor_companions_matter() -> None:
     assert np.array_equal(alone.assignments, found[0].assignments[documents.starts[150] :])
 
 
-def test_counts_add_up() -> None:
+@pytest.mark.parametrize("num_topics", [20, 140])
+def test_counts_add_up(num_topics: int) -> None:
     matrix = corpus(2)
-    documents, (topics, prior) = tokens(matrix), topics_and_prior(50, 20)
+    documents, (topics, prior) = tokens(matrix), topics_and_prior(50, num_topics)
     found = assign_topics(1, documents, topics, prior, sweeps=5, burn=2, mixes=True)
     assert found.kept == 3 and found.mixes is not None
     by_word = np.zeros(50, np.int64)
@@ -128,13 +135,14 @@ def test_odd_corpora() -> None:
     assert nothing.counts.shape == (0, 1) and nothing.mixes is not None and nothing.mixes.shape == (3, 1)
 
 
-def test_words_without_probability() -> None:
+@pytest.mark.parametrize("size", [5, 18, 130])
+def test_words_without_probability(size: int) -> None:
     """A word that no topic explains takes topics by the document's proportions; nothing is drawn outside the topics."""
-    topics, prior = np.zeros((4, 18), np.float32), np.full(18, 0.1, np.float32)
+    topics, prior = np.zeros((4, size), np.float32), np.full(size, 0.1, np.float32)
     documents = Tokens(np.tile(np.arange(4, dtype=np.int32), 500), 4 * np.arange(501))
     found = assign_topics(2, documents, topics, prior, sweeps=2)
-    assert found.assignments.min() >= 0 and found.assignments.max() < 18
-    assert np.unique(found.assignments).size == 18
+    assert found.assignments.min() >= 0 and found.assignments.max() < size
+    assert np.unique(found.assignments).size == size
 
 
 def test_what_does_not_fit_is_refused() -> None:

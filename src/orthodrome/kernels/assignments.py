@@ -1,6 +1,7 @@
 """Topic assignments given the topics: exact Gibbs sweeps over documents, the same on any number of threads.
 
-The sweeps are in `kernels.tokens.sweeps`; here are the documents, the check of what comes in, and the layout.
+The sweeps are in `kernels.tokens.dense`, for few topics, and `kernels.tokens.sweeps`, for many; here are the documents,
+the check of what comes in, and the layout.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _BLOCKS_PER_THREAD, _LEAST_BLOCK, _LARGEST_BLOCK = 8, 4_000, 256_000
 """Blocks of tokens: enough of them for all threads, and as large as that allows, since a block reads a word's row once.
 They make no difference to the draws."""
 
+_FEW_TOPICS = 128
+"""Up to so many topics all of them are weighed for every token; beyond, those of the document and the prior's."""
 
 _MANY = 20
 """Tokens per word of the vocabulary from which on all words count as occurring."""
@@ -83,6 +86,7 @@ def assign_topics(
     names : numbers that name the documents, so that a document draws the same in any batch; default their positions.
     mixes : whether to return the documents' mean topic counts.
     """
+    from orthodrome.kernels.tokens.dense import assign_dense
     from orthodrome.kernels.tokens.layout import padded_rows, summed
     from orthodrome.kernels.tokens.sweeps import assign
 
@@ -94,7 +98,8 @@ def assign_topics(
     counts = np.zeros((numba.get_num_threads(), used.shape[0], topics.shape[1]), np.int32)
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
     rows, alpha = padded_rows(topics, used, np.float32(LEAST_PROBABILITY)), _prior_rows(np.asarray(prior))
-    assign(seed, step, _blocks(starts), starts, names, local, z, rows, alpha, sweeps, burn, counts, mixed)
+    sweep = assign_dense if topics.shape[1] <= _FEW_TOPICS else assign
+    sweep(seed, step, _blocks(starts), starts, names, local, z, rows, alpha, sweeps, burn, counts, mixed)
     kept = sweeps - burn
     return Assigned(z, used, summed(counts), mixed / np.float32(kept) if mixes else None, kept)
 

@@ -92,6 +92,18 @@ def one_more(typing_context, numbers, lane):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def one_less(typing_context, numbers, lane):  # type: ignore[no-untyped-def]
+    """Return the counts with one less in a lane."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        wanted = _splat(builder, context.cast(builder, args[1], sig.args[1], types.int32))
+        same = builder.icmp_signed("==", ir.Constant(_INT, list(range(LANES))), wanted)
+        return builder.fsub(args[0], _one_where(builder, same, args[0].type))
+
+    return numbers(numbers, lane), generate
+
+
+@intrinsic
 def first_above(typing_context, sums, weights, limit):  # type: ignore[no-untyped-def]
     """Return the first lane with a positive weight whose running sum is above the limit, or LANES."""
 

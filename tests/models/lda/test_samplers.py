@@ -120,6 +120,15 @@ def test_minibatches_of_scir_have_the_mean_of_the_exact_posterior() -> None:
     assert abs(blocks.mean() - exact) < 3.5 * blocks.std() / np.sqrt(75) + 0.02
 
 
+def test_no_probability_is_zero_at_a_tiny_prior() -> None:
+    """Of Gamma(1e-4) weights nine in ten underflow even in float64; their topics are the smallest normal float32."""
+    topics, counts = np.full((50, 8), 0.02, np.float32), np.zeros((50, 8), np.float32)
+    counts[0], weights = 100.0, np.zeros((50, 8), np.float32)
+    SCIRUpdate().advance(3, weights, np.zeros((0, 8), np.float32), topics, counts, 1e-4, 30.0)
+    assert topics.min() == np.finfo(np.float32).tiny and np.isfinite(np.log(topics)).all()
+    assert np.quantile(weights[1:], 0.5) < -1_000 and np.allclose(topics.sum(axis=0), 1.0, atol=1e-5)
+
+
 @pytest.mark.parametrize("update", [SGHMCUpdate(), SGRHMCUpdate()])
 def test_a_reflected_momentum_changes_its_sign(update: Any) -> None:
     weights, momentum = np.full((1, 1), 1e-6, np.float32), np.full((1, 1), -2e4, np.float32)

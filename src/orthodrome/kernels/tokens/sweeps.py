@@ -6,7 +6,9 @@ A token of word w in a document takes topic k with probability proportional to
 
 n_k counting the document's other tokens. The first term does not depend on the document: its running sums are made once
 for each word of a block. The second is a sum over the few topics that the document has, sixteen at a time
-(`kernels.lists`). So the cost of a token grows with the topics of its document, not with K.
+(`kernels.lists`): added up lane by lane, so that the lane is drawn by the sums of the lanes, and then the row within
+it. So the cost of a token grows with the topics of its document, not with K. Up to some hundred topics
+`kernels.tokens.dense` is faster.
 
 Documents are independent given phi, so those of a block are swept together, in the order of their words: the row of phi
 of a word is then read from near for all its tokens, and so is the row of the counts. A document's own order is thus
@@ -24,11 +26,12 @@ from orthodrome.kernels.lanes import LANES, fused, load, splat, store
 from orthodrome.kernels.lists import first_above, free_place, gathered, less_one, one_more, place_of
 from orthodrome.kernels.scans import last, running_sums
 from orthodrome.kernels.streams import mixed, stream_key
+from orthodrome.kernels.tokens.order import sort_by_word
 
 INLINE = OPTIONS | {"inline": "always"}
 """How functions of a token are compiled: an array that is an argument of a call costs two atomic instructions."""
 
-_GOLDEN, _41 = np.uint64(0x9E3779B97F4A7C15), np.uint64(41)
+_GOLDEN, _41, _23 = np.uint64(0x9E3779B97F4A7C15), np.uint64(41), np.uint64(23)
 _UNIT23, _HALF, _ZERO, _ONE = np.float32(2.0**-23), np.float32(0.5), np.float32(0.0), np.float32(1.0)
 
 
@@ -36,21 +39,6 @@ _UNIT23, _HALF, _ZERO, _ONE = np.float32(2.0**-23), np.float32(0.5), np.float32(
 def _uniform(bits):  # type: ignore[no-untyped-def]
     """Return a number between 0 and 1, neither of them: the middle of one of 2^23 intervals."""
     return (np.float32(np.int32(bits >> _41)) + _HALF) * _UNIT23
-
-
-@njit(**OPTIONS)
-def _sort(words, starts, begin, end, offsets, places, owners):  # type: ignore[no-untyped-def]
-    """Write the tokens of some documents in the order of their words; offsets: zeros, one more than there are words."""
-    base = starts[begin]
-    for i in range(base, starts[end]):
-        offsets[words[i] + 1] += np.int32(1)
-    for w in range(offsets.shape[0] - 1):
-        offsets[w + 1] += offsets[w]
-    for d in range(begin, end):
-        for i in range(starts[d], starts[d + 1]):
-            at = offsets[words[i]]
-            offsets[words[i]] = at + np.int32(1)
-            places[at], owners[at] = np.int32(i - base), np.int32(d - begin)
 
 
 @njit(**OPTIONS)
@@ -122,10 +110,10 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
             own = stream_key(np.uint64(seed), np.uint64(step), np.uint64(names[d]))
             keys[d - begin] = own - np.uint64(2 * (starts[d] - base)) * _GOLDEN
         held, numbers = np.full((firsts[-1], LANES), count, np.int32), np.zeros((firsts[-1], LANES), np.float32)
-        sums, parts = np.empty((most, LANES), np.float32), np.empty((most, LANES), np.float32)
+        sums = np.empty((most, LANES), np.float32)
         columns, edges = np.empty((tall, LANES), np.float32), np.empty((2, LANES), np.float32)
         places, owners = np.empty(size, np.int32), np.empty(size, np.int32)
-        _sort(words, starts, begin, end, np.zeros(counts.shape[1] + 1, np.int32), places, owners)
+        sort_by_word(words, starts, begin, end, np.zeros(counts.shape[1] + 1, np.int32), places, owners)
         _count(z, starts, begin, end, np.full(count, -1, np.int32), firsts, rows, held, numbers)
         for turn in range(sweeps):
             w, mass = -1, _ZERO
@@ -140,27 +128,27 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
                     lanes = running_sums(lanes)
                     store(edges, 1, lanes)
                     mass = last(lanes)
-                first, length, total, old = firsts[d], rows[d], _ZERO, z[i]
+                first, length, old = firsts[d], rows[d], z[i]
+                lanes = splat(topics, 0.0)
                 for r in range(length):
                     topic = load(held, first + r)
                     number = less_one(load(numbers, first + r), topic, old)
                     store(numbers, first + r, number)
-                    weights = number * gathered(topics, w * tall * LANES, topic)
-                    ends = running_sums(weights) + splat(topics, total)
-                    store(parts, r, weights)
-                    store(sums, r, ends)
-                    total = last(ends)
-                key = keys[d] + np.uint64(2 * places[j]) * _GOLDEN
-                u = _uniform(mixed(key)) * (total + mass)
-                r, lane = 0, LANES if u < total else LANES + 1
-                while lane == LANES and r < length:
-                    lane = first_above(load(sums, r), load(parts, r), u)
-                    r += 1
-                if lane < LANES:
-                    new = held[first + r - 1, lane]
-                    store(numbers, first + r - 1, one_more(load(numbers, first + r - 1), lane))
+                    lanes = fused(number, gathered(topics, w * tall * LANES, topic), lanes)
+                    store(sums, r, lanes)
+                ends = running_sums(lanes)
+                total, bits = last(ends), mixed(keys[d] + np.uint64(2 * places[j]) * _GOLDEN)
+                u = _uniform(bits) * (total + mass)
+                lane = first_above(ends, lanes, u) if u < total else LANES
+                if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
+                    v, r = _uniform(bits << _23) * sums[length - 1, lane], 0
+                    while sums[r, lane] <= v:
+                        r += 1
+                    new = held[first + r, lane]
+                    store(numbers, first + r, one_more(load(numbers, first + r), lane))
                 else:
-                    new = _draw_from_prior(mixed(key + _GOLDEN), tall, count, columns, edges)
+                    bits = mixed(keys[d] + np.uint64(2 * places[j] + 1) * _GOLDEN)
+                    new = _draw_from_prior(bits, tall, count, columns, edges)
                     rows[d] = _enter(length, first, new, held, numbers)
                 z[i] = new
                 if turn >= burn:

@@ -41,6 +41,10 @@ class WeightUpdate(abc.ABC):
         """Return weights at these topics; tokens: the number of tokens of the corpus for each topic."""
         return np.maximum(topics * np.float32(max(1.0, prior * topics.shape[0])), LEAST)
 
+    def stored(self, theta: Matrix) -> Matrix:
+        """Return positive weights theta as they are kept between updates."""
+        return np.maximum(theta, LEAST)
+
     @abc.abstractmethod
     def advance(
         self, seed: int, weights: Matrix, momentum: Matrix, topics: Matrix, counts: Matrix, prior: float, step: float
@@ -55,6 +59,10 @@ class SCIRUpdate(WeightUpdate):
     def first_weights(self, topics: Matrix, prior: float, tokens: float) -> Matrix:
         """Return the logarithms of the shapes that the topics would have given all tokens."""
         return np.log(topics * np.float32(tokens) + np.float32(prior))
+
+    def stored(self, theta: Matrix) -> Matrix:
+        """Return the logarithms of the weights."""
+        return np.log(theta)
 
     def advance(
         self, seed: int, weights: Matrix, momentum: Matrix, topics: Matrix, counts: Matrix, prior: float, step: float

@@ -41,7 +41,11 @@ def normalised(weights: Matrix, topics: Matrix) -> None:
 
 
 def normalised_exp(log_weights: Matrix, topics: Matrix) -> None:
-    """Write exp(log weights), divided by the sums of their columns, into `topics`; no logarithm is too small."""
+    """Write exp(log weights), divided by the sums of their columns, into `topics`; no logarithm is too small.
+
+    No probability becomes zero: those below the smallest normal float32 number are raised to it, as in draws of `SCIR`.
+    """
     np.subtract(log_weights, log_weights.max(axis=0), out=topics)
     np.exp(topics, out=topics)
     topics /= topics.sum(axis=0, dtype=np.float64).astype(np.float32)
+    np.maximum(topics, np.finfo(np.float32).tiny, out=topics)

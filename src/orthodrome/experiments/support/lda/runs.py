@@ -19,6 +19,7 @@ from orthodrome.models.lda import LDA
 from orthodrome.models.lda.defaults import AllocationSettings, settings_for
 from orthodrome.models.lda.documents import TokenDocuments, read_counts
 from orthodrome.models.lda.methods import sampler_of
+from orthodrome.models.lda.sampler import AllocationState
 from orthodrome.models.topics.completion import RunningCompletion
 from orthodrome.random.keys import new_key
 from orthodrome.run.loop import init_key, transition_key
@@ -80,17 +81,22 @@ class LDACurve(NamedTuple):
         return self.rows[max(0, round(share * len(self.rows)) - 1)][2]
 
 
-def trace(setting: LDASetting, articles: Articles, budget: Budget, seed: int) -> LDACurve:
-    """Run a stochastic method, and return its curve."""
+def trace(setting: LDASetting, articles: Articles, budget: Budget, seed: int, total: int | None = None) -> LDACurve:
+    """Run a stochastic method, and return its curve; total: D in the factor D / |S|, if not the number of articles."""
     documents = read_counts(articles.train)
     settings = setting.settings(min(budget.batch_size, documents.count), budget.sweeps)
-    sampler = sampler_of(settings, budget.num_topics, documents)
-    gammas = np.random.default_rng(seed).gamma(1.0, size=(budget.num_topics, documents.num_words))
-    start = {
-        "topics": np.sqrt(gammas / gammas.sum(axis=1, keepdims=True)),
-        "doc_topic_prior": np.full(budget.num_topics, setting.alpha),
-    }
-    return _advance(sampler, start, articles, setting.alpha, budget, seed)
+    sampler = sampler_of(settings, budget.num_topics, documents, total=total)
+    return _advance(sampler, gamma_start(sampler, seed), articles, setting.alpha, budget, seed)
+
+
+def gamma_start(sampler: Any, seed: int) -> AllocationState:
+    """Return a state whose weights theta, all of all topics, are independent Gamma(1, 1) numbers."""
+    given = sampler.given
+    theta = np.random.default_rng(seed).gamma(1.0, size=(given.num_topics, given.data.num_words)).T
+    shares = theta / theta.sum(axis=0)
+    position = {"topics": np.sqrt(shares.T), "doc_topic_prior": given.doc_topic_prior}
+    state = sampler.init(position, init_key(new_key(np.uint32(seed)), CHAIN))
+    return state._replace(weights=sampler.update.stored(np.ascontiguousarray(theta, np.float32)))
 
 
 def trace_gibbs(setting: LDASetting, articles: Articles, budget: Budget, seed: int) -> LDACurve:
@@ -99,15 +105,18 @@ def trace_gibbs(setting: LDASetting, articles: Articles, budget: Budget, seed: i
     documents: TokenDocuments = read_counts(articles.train).shuffled(seed)
     settings = settings_for(model, documents)
     whole = budget._replace(updates=settings.num_warmup + budget.updates, batch_size=documents.count)
-    return _advance(sampler_of(settings, budget.num_topics, documents), None, articles, setting.alpha, whole, seed)
+    sampler = sampler_of(settings, budget.num_topics, documents)
+    state = sampler.init(None, init_key(new_key(np.uint32(seed)), CHAIN))
+    return _advance(sampler, state, articles, setting.alpha, whole, seed)
 
 
-def _advance(sampler: Any, start: Any, articles: Articles, alpha: float, budget: Budget, seed: int) -> LDACurve:
+def _advance(
+    sampler: Any, state: AllocationState, articles: Articles, alpha: float, budget: Budget, seed: int
+) -> LDACurve:
     """Step a sampler and evaluate its topics now and then."""
     key, running, seconds = new_key(np.uint32(seed)), RunningCompletion(articles.task, alpha), 0.0
     rows = []
     with computing(1):
-        state = sampler.init(start, init_key(key, CHAIN))
         for t in range(budget.updates):
             began = time.process_time()
             state, _ = sampler.step(transition_key(key, CHAIN, np.uint32(t)), state)
