@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from orthodrome.recipe import Recipe as Recipe
     from orthodrome.recipe import recipe_of as recipe_of
     from orthodrome.run import Stop as Stop
+    from orthodrome.run import choose_num_steps as choose_num_steps
     from orthodrome.run.parallel import use_cores as use_cores
     from orthodrome.run.sample import sample as sample
     from orthodrome.samplers import GSGNHT as GSGNHT
@@ -117,7 +118,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "running": {
         "run.sample": "sample",
-        "run": "Stop",
+        "run": "Stop choose_num_steps",
         "run.parallel": "use_cores",
         "storage.store": "read_draws",
     },
