@@ -62,7 +62,7 @@ def choose_num_steps(
         raise BadInput(f"{type(sampler).__name__} has no number of words to choose; give SGGMC, GSGNHT or the like")
     if most < 1:
         raise BadInput(f"most is {most}; it must be at least 1")
-    run = {
+    run: dict[str, Any] = {
         "num_chains": num_chains,
         "num_warmup": num_warmup,
         "num_draws": num_draws,

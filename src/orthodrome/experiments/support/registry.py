@@ -9,7 +9,7 @@ EXPERIMENTS: dict[str, str] = {
     "gmc-geometry": "orthodrome.experiments.gmc_geometry",
     "gmc-volleyball": "orthodrome.experiments.gmc_volleyball",
     "integrator-rates": "orthodrome.experiments.integrator_rates",
-    "minibatch-models": "orthodrome.experiments.support.minibatches.experiment",
+    "minibatch-models": "orthodrome.experiments.minibatch_models",
     "sam-20news": "orthodrome.experiments.sam_20news",
     "sam-wiki": "orthodrome.experiments.sam_wiki",
     "sampler-table": "orthodrome.experiments.sampler_table",
