@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from orthodrome.recipe import Recipe as Recipe
     from orthodrome.recipe import recipe_of as recipe_of
     from orthodrome.run import Stop as Stop
+    from orthodrome.run import choose_num_steps as choose_num_steps
     from orthodrome.run.parallel import spread_rows as spread_rows
     from orthodrome.run.parallel import use_cores as use_cores
     from orthodrome.run.parallel import use_hosts as use_hosts
@@ -120,7 +121,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "running": {
         "run.sample": "sample",
-        "run": "Stop",
+        "run": "Stop choose_num_steps",
         "run.parallel": "use_cores use_hosts spread_rows",
         "storage.store": "read_draws",
     },

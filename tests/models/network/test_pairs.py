@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from orthodrome.errors import BadInput
+from orthodrome.errors import BadInput, NotConverged
 from orthodrome.models.network import NetworkEigenmodel
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.law import target
@@ -133,8 +134,10 @@ def test_batches_have_the_law_of_all_pairs(method: str) -> None:
     missing = [(0, 1), (0, 39), (5, 9), (2, 30)]
     settings: dict[str, Any] = {"num_chains": 2, "random_state": 0}
     exact = NetworkEigenmodel(1, num_warmup=300, num_draws=500, **settings).fit(matrix, missing=missing)
-    short: dict[str, Any] = {"batch_size": 100, "num_steps": 5, "num_warmup": 2000, "num_draws": 2000}
-    found = NetworkEigenmodel(1, method=method, **short, **settings).fit(matrix, missing=missing)
+    short: dict[str, Any] = {"batch_size": 300, "num_steps": 10, "num_warmup": 1000, "num_draws": 2000}
+    with warnings.catch_warnings():  # that the noise heats the chain by a few per cent along one direction
+        warnings.simplefilter("ignore", NotConverged)
+        found = NetworkEigenmodel(1, method=method, **short, **settings).fit(matrix, missing=missing)
     spread = float(exact.draws_["posterior"]["eigenvalues"].std())
     assert abs(found.eigenvalues_[0] - exact.eigenvalues_[0]) < 0.5 * spread
     assert np.max(np.abs(found.predict_proba(missing) - exact.predict_proba(missing))) < 0.05

@@ -126,7 +126,7 @@ def momentum(key: Array, x: Array) -> tuple[Array]:
 
 @partial(jax.jit, static_argnames=("chains", "steps"))
 def crossings(recipe: Recipe, key: Array, chains: int, steps: int) -> Array:
-    """Return how often each chain passed from one well (|x| > 1/2) to the other."""
+    """Return how often each chain passed from the bottom of one well (beyond -1 or 1) to that of the other."""
     start_key, init_key, step_key = jax.random.split(key, 3)
     sign = jax.random.rademacher(start_key, (chains, 1), jnp.float32)
 
@@ -134,7 +134,7 @@ def crossings(recipe: Recipe, key: Array, chains: int, steps: int) -> Array:
         states, side, count = carry
         states, _ = jax.vmap(recipe.step)(jax.random.split(jax.random.fold_in(step_key, i), chains), states)
         x = states.position[:, 0]
-        now = jnp.where(x > 0.5, 1.0, jnp.where(x < -0.5, -1.0, side))
+        now = jnp.where(x > 1, 1.0, jnp.where(x < -1, -1.0, side))
         return (states, now, count + (now != side).astype(jnp.int32)), None
 
     states = jax.vmap(recipe.init)(sign, jax.random.split(init_key, chains))

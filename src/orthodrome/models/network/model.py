@@ -151,7 +151,8 @@ class NetworkEigenmodel(SampledModel):
             raise BadInput(
                 f"method {self.method!r} has no tempering and learns its step; leave both unset, or use 'hmc'"
             )
-        self.nodes_, self.edges_ = network.nodes, network.edges
+        self.nodes_ = network.nodes
+        self.edges_ = network.edges
         self._check_rank()
         if not len(self.edges_):
             raise BadInput("no known pair of nodes has an edge: there is nothing to learn from")

@@ -38,8 +38,8 @@ def digits(rows: int) -> tuple[Reals, float, int]:
 
 def matrix_claims(context: Context) -> list[Claim]:
     """Complete both matrices, and return the claims."""
-    sizes, images = context.pick(quick=((120, 100), 200), paper=((2_000, 1_500), 1_797))
-    claims = completion_claims(context, "planted", *planted(sizes[0], sizes[1], context.seed))
+    rows, columns, images = context.pick(quick=(120, 100, 200), paper=(2_000, 1_500, 1_797))
+    claims = completion_claims(context, "planted", *planted(rows, columns, context.seed))
     return claims + completion_claims(context, "digits", *digits(images))
 
 
@@ -47,7 +47,8 @@ def completion_claims(context: Context, name: str, matrix: Reals, share: float, 
     """Hide entries, predict them, and return the claims on their error and on the cover of intervals."""
     rng = np.random.default_rng([context.seed, 7])
     seen = rng.random(matrix.shape) < share
-    test = np.nonzero(~seen & (rng.random(matrix.shape) < 0.2))
+    hidden_rows, hidden_columns = np.nonzero(~seen & (rng.random(matrix.shape) < 0.2))
+    test = hidden_rows, hidden_columns
     length: dict[str, Any] = context.pick(
         quick={"num_warmup": 200, "num_draws": 100}, paper={"num_warmup": 800, "num_draws": 300}
     )
@@ -58,8 +59,11 @@ def completion_claims(context: Context, name: str, matrix: Reals, share: float, 
         entries = read_entries(np.where(seen, matrix, np.nan))
     error = lambda predicted: float(np.sqrt(np.mean((predicted - matrix[test]) ** 2)))
     ridge = chosen_ridge(entries, rank, rng)
-    found = {"posterior mean": error(model.predict(*test)), "least squares": error(ridged(entries, rank, ridge, test))}
-    low, high = model.predict_interval(test[0], test[1], LEVEL).T
+    found = {
+        "posterior mean": error(model.predict(hidden_rows, hidden_columns)),
+        "least squares": error(ridged(entries, rank, ridge, test)),
+    }
+    low, high = model.predict_interval(hidden_rows, hidden_columns, LEVEL).T
     cover = float(np.mean((low <= matrix[test]) & (matrix[test] <= high)))
     text = f"{name}: the held-out error is below that of least squares with a ridge chosen by validation"
     close = f"{name}: intervals of {LEVEL:g} cover that share of the held-out entries, within {COVER:g}"
