@@ -74,3 +74,11 @@ def place_chains(tree: Any, mesh: Mesh | None) -> Any:
 def place_copies(tree: Any, mesh: Mesh | None) -> Any:
     """Put a copy of a sampler or a key on every device."""
     return jax.device_put(tree) if mesh is None else jax.device_put(tree, NamedSharding(mesh, PartitionSpec()))
+
+
+def placed_copies(tree: Any, mesh: Mesh | None) -> Any:
+    """Return shapes with the sharding that `place_copies` gives to arrays."""
+    if mesh is None:
+        return tree
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    return jax.tree.map(lambda leaf: leaf.update(sharding=everywhere), tree)

@@ -30,12 +30,14 @@ from orthodrome.run.setup import Plan, Setup, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import temperatures
 from orthodrome.samplers.contract import Sampler
+from orthodrome.samplers.first_choice import sampler_for
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Checkpoint, Standing, open_folder, read_commit
 from orthodrome.storage.disk import DiskDraws
 from orthodrome.storage.fingerprint import fingerprint
 from orthodrome.storage.memory import MemoryDraws
 from orthodrome.storage.store import make_room, open_again
+from orthodrome.targets import Posterior, Target
 from orthodrome.tuning.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def sample(
-    sampler: Sampler,
+    sampler: Sampler | Target | Posterior,
     start: Any,
     *,
     seed: int,
@@ -67,6 +69,7 @@ def sample(
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
+    sampler: how to draw; of a `Target` or `Posterior` itself the exact draws of `GeodesicHMC`, which tunes itself
     start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for
         random points; None for a sampler that Python steps and that makes its own start
     num_warmup: transitions before the first draw; num_draws: draws per chain, each after `thin` transitions
@@ -82,6 +85,7 @@ def sample(
     check: warn (`NotConverged`) at the end of a run of 100 draws or more that did not converge (no movement, R-hat,
         ESS, divergences), and if the temperature of stochastic gradients is wrong, on average or along any direction
     """
+    sampler = sampler_for(sampler) if isinstance(sampler, Target | Posterior) else sampler
     doors.check_contract(sampler)
     doors.check_numbers(num_chains, num_warmup, num_draws, thin, seed)
     doors.check_interval(checkpoint_every)
