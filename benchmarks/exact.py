@@ -1,7 +1,8 @@
 """Exact samplers side by side: min-ESS per second and per gradient, four chains on two cores, medians of five seeds.
 
 Every method runs in a process of its own, one after the other, with the number of devices it works best with.
-Compilation is not counted, the warm-up is reported apart. JAX methods are in float32.
+Compilation and warm-up are reported apart; "with warm-up" counts the seconds of both phases. ESS is that of means and
+squares, "by ranks" the rank-normalised one of the coordinates, per gradient. JAX methods are in float32.
 
     python -m benchmarks.exact [--quick] [--method NAME ...] [--law NAME ...]
 """
@@ -102,7 +103,8 @@ def judge(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
     for record in records:
         seeds = record["seeds"]
-        names = ("per_second", "per_gradient", "min_ess", "seconds", "warmup_seconds")
+        names = ("per_second", "per_second_with_warmup", "per_gradient", "ranks_per_gradient", "min_ess", "seconds")
+        names += ("warmup_seconds", "compile_seconds")
         row = {"law": record["law"], "method": record["method"]} | {name: median(seeds, name) for name in names}
         z = largest_z(seeds, truth[record["law"]])
         rows.append(row | {"z": z, "right": z < WRONG, "draws": seeds[0]["draws"], "note": seeds[-1]["note"]})
@@ -123,10 +125,11 @@ def verdicts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def ratios(of_law: dict[str, dict[str, Any]], name: str) -> dict[str, Any]:
     """Per second and per gradient, over hand-tuned and over the best peer in each."""
     found: dict[str, Any] = {}
-    for figure in ("per_second", "per_gradient"):
+    for figure in ("per_second", "per_second_with_warmup", "per_gradient", "ranks_per_gradient"):
         best = max((of_law[p][figure] or 0.0 for p in PEERS if p in of_law and of_law[p]["right"]), default=0.0)
         hand = (of_law.get("hand-tuned") or {}).get(figure)
-        found[f"{figure} / hand-tuned"] = of_law[name][figure] / hand if hand else None
+        if figure in ("per_second", "per_gradient"):
+            found[f"{figure} / hand-tuned"] = of_law[name][figure] / hand if hand else None
         found[f"{figure} / best peer"] = of_law[name][figure] / best if best else None
     return found
 
@@ -136,19 +139,21 @@ def show(rows: list[dict[str, Any]], compared: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 150)
+    console = Console(width=None if sys.stdout.isatty() else 170)
     table = Table("law", "method", title="Exact samplers: 4 chains, 2 cores, median over seeds")
-    for title in ("min-ESS/s", "per gradient", "sampling s", "warm-up s", "z", ""):
+    titles = ("min-ESS/s", "with warm-up", "per gradient", "by ranks", "sampling s", "warm-up s", "compile s", "z", "")
+    for title in titles:
         table.add_column(title, justify="right" if title else "left")
     last = ""
     for row in sorted(rows, key=lambda row: [law.name for law in all_laws()].index(row["law"])):
-        gradient = "-" if row["per_gradient"] is None else f"{row['per_gradient']:.3f}"
+        gradient, ranks = ("-" if row[k] is None else f"{row[k]:.3f}" for k in ("per_gradient", "ranks_per_gradient"))
         mark = "" if row["right"] else "[bold red]WRONG[/] "
         table.add_section() if last and last != row["law"] else None
         name = row["law"] if last != row["law"] else ""
         table.add_row(
-            name, row["method"], f"{row['per_second']:,.0f}", gradient, f"{row['seconds']:.2f}",
-            f"{row['warmup_seconds']:.2f}", f"{row['z']:.1f}", mark + row["note"],
+            name, row["method"], f"{row['per_second']:,.0f}", f"{row['per_second_with_warmup']:,.0f}", gradient, ranks,
+            f"{row['seconds']:.2f}", f"{row['warmup_seconds']:.2f}", f"{row['compile_seconds']:.1f}", f"{row['z']:.1f}",
+            mark + row["note"],
         )  # fmt: skip
         last = row["law"]
     console.print(table)

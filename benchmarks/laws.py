@@ -71,7 +71,7 @@ def all_laws() -> list[Law]:
         von_mises_fisher(100, 50.0, 5_000),
         bingham("BVMF d=5", np.array([-20.0, -10.0, 0.0, 10.0, 20.0]), 80 * first_of_five, 10_000),
         bingham("Bingham d=10", np.linspace(-10.0, 10.0, 10), np.zeros(10), 10_000),
-        dirichlet(np.geomspace(0.3, 5.0, 10), 10_000),
+        dirichlet(np.geomspace(0.3, 10.0, 10), 10_000),
         matrix_von_mises_fisher(20, (30.0, 20.0, 10.0), 3_000),
     ]
 

@@ -20,13 +20,17 @@ WRONG = 5.0
 
 
 class Run(NamedTuple):
-    """One seed: draws (chain, draw, ...), seconds without compilation, gradient evaluations of the draws (0: none)."""
+    """One seed: draws (chain, draw, ...), seconds without compilation, gradient evaluations of the draws (0: none).
+
+    compile_seconds: of the first call, tracing included, beyond what a call takes; 0: interpreted
+    """
 
     draws: np.ndarray
     seconds: float
     warmup_seconds: float
     gradients: int
     note: str = ""
+    compile_seconds: float = 0.0
 
 
 class Compilations:
@@ -63,16 +67,22 @@ class Compilations:
         return result, end - begin - self.between(begin, end)
 
 
-def ess(values: np.ndarray) -> np.ndarray:
-    """Of each functional of (chain, draw, functional)."""
+def ess(values: np.ndarray, method: str = "mean") -> np.ndarray:
+    """Of each functional of (chain, draw, functional); "bulk": rank-normalised."""
     from arviz_stats.base import array_stats
 
-    return np.asarray(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean"))
+    return np.asarray(array_stats.ess(values, chain_axis=0, draw_axis=1, method=method))
 
 
 def min_ess(draws: np.ndarray) -> float:
     """Over x and x^2; 0 if the chains broke."""
     sizes = ess(functionals(draws))
+    return float(np.min(sizes)) if np.all(np.isfinite(sizes)) else 0.0
+
+
+def _min_rank_ess(draws: np.ndarray) -> float:
+    """The smallest rank-normalised ESS over the coordinates, which small weights have too; 0 if the chains broke."""
+    sizes = ess(np.asarray(draws, np.float64).reshape(*draws.shape[:2], -1), "bulk")
     return float(np.min(sizes)) if np.all(np.isfinite(sizes)) else 0.0
 
 
@@ -85,7 +95,10 @@ def figures(run: Run) -> dict[str, Any]:
     return {
         "min_ess": smallest,
         "per_second": smallest / run.seconds,
+        "per_second_with_warmup": smallest / (run.seconds + run.warmup_seconds),
         "per_gradient": smallest / run.gradients if run.gradients else None,
+        "ranks_per_gradient": _min_rank_ess(run.draws) / run.gradients if run.gradients else None,
+        "compile_seconds": run.compile_seconds,
         "seconds": run.seconds,
         "warmup_seconds": run.warmup_seconds,
         "draws": int(np.prod(run.draws.shape[:2])),

@@ -11,6 +11,7 @@ driver compiles again in every call with `chain_method="parallel"`, which would 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -122,11 +123,13 @@ def run(programs: Callable[..., Programs], law: Law, seeds: range, num_warmup: i
     clock = Compilations()
     warm_one, draw_one = programs(law, num_warmup, num_draws)
     warm = over_chains(warm_one, LAYOUTS[0])
-    state = warm(chain_keys(1000, 0), 0)
-    seconds_of = {}
+    began = time.perf_counter()
+    state = jax.block_until_ready(warm(chain_keys(1000, 0), 0))
+    seconds_of, compiling = {}, 0.0
     for layout in LAYOUTS:
         draw = over_chains(draw_one, layout)
         draw((chain_keys(1000, 1), state), 0)
+        compiling = compiling or clock.between(began, time.perf_counter())  # of the warm-up and one layout
         seconds_of[layout] = clock.timed(draw, (chain_keys(1000, 2), state), 0)[1], draw
     layout = min(LAYOUTS, key=lambda n: seconds_of[n][0])
     draw = seconds_of[layout][1]
@@ -136,7 +139,7 @@ def run(programs: Callable[..., Programs], law: Law, seeds: range, num_warmup: i
         (z, gradients), seconds = clock.timed(draw, (chain_keys(seed, 1), state), 0)
         per_draw = float(np.mean(gradients))
         note = f"{per_draw:.1f} steps, {layout} devices x {NUM_CHAINS // layout} chains"
-        yield Run(np.asarray(from_free(z)), seconds, warmup, int(np.sum(gradients)), note)
+        yield Run(np.asarray(from_free(z)), seconds, warmup, int(np.sum(gradients)), note, compiling)
 
 
 numpyro_nuts = partial(run, numpyro_programs)

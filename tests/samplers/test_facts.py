@@ -12,7 +12,7 @@ from scipy.special import ive
 
 from orthodrome.errors import BadInput, OrthodromeWarning, Unsupported
 from orthodrome.gradients import BatchGradient, FullGradient
-from orthodrome.manifolds import Euclidean, Simplex, Sphere, Stiefel
+from orthodrome.manifolds import Euclidean, Simplex, Stiefel
 from orthodrome.metrics import InverseMetric, LocalMetric
 from orthodrome.recipe import Recipe
 from orthodrome.run import sample
@@ -211,6 +211,6 @@ def test_a_stream_teaches_no_friction() -> None:
 
 
 def test_what_is_no_sampler_is_refused() -> None:
-    for wrong, name in ((GeodesicHMC, "GeodesicHMC"), (Target(Sphere(), first_element), "Target")):
+    for wrong, name in ((GeodesicHMC, "GeodesicHMC"), (first_element, "function")):
         with pytest.raises(BadInput, match=f"{name}, which is not a Sampler"):
             sample(wrong, np.zeros(2, np.float32), seed=0, num_draws=1, progress=False)  # type: ignore[arg-type]

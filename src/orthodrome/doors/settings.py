@@ -22,6 +22,7 @@ from orthodrome.errors import BadInput, Unsupported
 from orthodrome.gradients.estimator import GradientEstimator, SelfChecking
 from orthodrome.gradients.full import FullGradient
 from orthodrome.linear.linear_map import is_map
+from orthodrome.linear.linear_step import LinearStep
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
 from orthodrome.samplers.contract import Sampler
@@ -68,8 +69,8 @@ def check_contract(sampler: Any) -> None:
     if not isinstance(sampler, Sampler):
         kind = sampler.__name__ if isinstance(sampler, type) else type(sampler).__name__
         raise BadInput(
-            f"the first argument of `sample` is {kind}, which is not a Sampler; pass a configured one, such as "
-            "GeodesicHMC(target), or derive your own class from `orthodrome.samplers.Sampler`"
+            f"the first argument of `sample` is {kind}, which is not a Sampler; pass a Target, a Posterior or a "
+            "configured sampler such as GeodesicHMC(target), or derive your own from `orthodrome.samplers.Sampler`"
         )
     check_kinds(sampler)
     if sampler.manifold is not None:
@@ -199,7 +200,8 @@ def _check_positive(name: str, step: Any) -> None:
 
 def _check_step_shape(name: str, leaf: str, step: Any, x: np.ndarray, manifold: Manifold) -> None:
     shape = None if is_map(step) else np.shape(step)
-    if not manifold.flat and shape != ():
+    keeps_tangents = isinstance(step, LinearStep) and isinstance(step.units, manifold.step_maps)
+    if not manifold.flat and shape != () and not keeps_tangents:
         kind = "a linear map" if shape is None else f"of the shape {shape}"
         raise BadInput(
             f"`{name}` is {kind}, but `{leaf}` lives on {type(manifold).__name__}, which is curved: one number for the "

@@ -10,6 +10,9 @@ dp_i = p_i (dx_i - sum_j p_j dx_j) with dx_d = -sum of the others has the determ
 from the log weights, which are finite where a weight itself underflows (99 % of Gamma(1e-4) draws do in float32). A
 log p in the user's density is taken from them too (`user_logs`). With `carry_logs` the user's density is a function of
 the log weights, still with respect to dp.
+
+The plane is flat, so a step may be in units per element, in the form that keeps it (`linear.centred`): with the
+concentrations a of a Dirichlet the standard deviations of the x_i are as different as a^(-1/2), or 1/a below 1.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
+from orthodrome.linear import maps
+from orthodrome.linear.centred import CentredScales, centred
 from orthodrome.manifolds.weights import Weights
 
 
@@ -34,6 +39,7 @@ class LogRatioSimplex(Weights):
     """
 
     pins = True
+    step_maps = (CentredScales,)
     carry_logs: bool = static(default=False)
 
     def remedy(self, name: str, p: Reals) -> str:
@@ -45,16 +51,16 @@ class LogRatioSimplex(Weights):
         return x.size // x.shape[-1] * (x.shape[-1] - 1)
 
     def project(self, x: Array, u: Array) -> Array:
-        return _centred(u)
+        return centred(u)
 
     def geodesic(self, x: Array, v: Array, t: Any) -> tuple[Array, Array]:
-        return _centred(x + t * v), v
+        return centred(x + maps.apply(t, v)), v
 
     def retract(self, x: Array) -> Array:
-        return _centred(x)
+        return centred(x)
 
     def random_point(self, key: Array, like: Any) -> Array:
-        return _centred(jax.random.normal(key, like.shape, like.dtype))
+        return centred(jax.random.normal(key, like.shape, like.dtype))
 
     def distance(self, x: Array) -> Array:
         return jnp.max(jnp.abs(jnp.mean(x, axis=-1)))
@@ -69,12 +75,8 @@ class LogRatioSimplex(Weights):
         return None if self.carry_logs else jax.nn.log_softmax(x, axis=-1)
 
     def from_user(self, p: Array) -> Array:
-        return _centred(p if self.carry_logs else jnp.log(jnp.maximum(p, jnp.finfo(p.dtype).tiny)))
+        return centred(p if self.carry_logs else jnp.log(jnp.maximum(p, jnp.finfo(p.dtype).tiny)))
 
     def log_measure(self, x: Array) -> Array:
         copies, d = x.size // x.shape[-1], x.shape[-1]
         return jnp.sum(jax.nn.log_softmax(x, axis=-1)) + copies * 0.5 * math.log(d)
-
-
-def _centred(x: Array) -> Array:
-    return x - jnp.mean(x, axis=-1, keepdims=True)

@@ -26,6 +26,7 @@ from jax import Array
 from orthodrome.core import trees
 from orthodrome.core.types import Reals, Tree
 from orthodrome.errors import BadInput
+from orthodrome.linear.linear_map import LinearMap
 
 NEAR = 1e-3
 """A point this near to the manifold would pass the doors, but for rounding."""
@@ -42,6 +43,8 @@ class Manifold(abc.ABC):
     """Whether geodesics are differentiable in time (not at walls that reflect)."""
     flat: ClassVar[bool] = False
     """Whether the projection is the identity, so that every element may have its own step size."""
+    step_maps: ClassVar[tuple[type[LinearMap], ...]] = ()
+    """The linear maps whose units a step may have where it is not `flat`: those that keep the tangent space."""
     point_ndim: ClassVar[int] = 1
     """The number of trailing axes of an array that make one point, in the user's coordinates."""
     mirrored: ClassVar[bool] = False

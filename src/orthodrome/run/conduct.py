@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
@@ -22,6 +23,7 @@ import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.core import trees
 from orthodrome.errors import Diverged
+from orthodrome.run.ahead import compile_ahead
 from orthodrome.run.interrupt import Interruption
 from orthodrome.run.journal import Journal
 from orthodrome.run.loop import Kept
@@ -82,13 +84,23 @@ class Conductor(NamedTuple):
 
     def run(self, standing: Standing) -> tuple[Standing, str]:
         """Carry the run from where it stands to its end; return also why: finished, interrupted, or the rule."""
+        ahead = compile_ahead(self.setup, self.plan, standing)
         if standing.phase == "warmup":
+            self._wait(ahead, "warmup")
             standing, _ = self._phase(standing, self.setup.sampler, self.plan.num_warmup, 0, 1)
             if standing.done < self.plan.num_warmup:
                 return standing, "interrupted"
             standing = self._begin_draws(standing)
         sampler = self.setup.engine.place_sampler(self.setup.tuned(standing.tuned))
+        self._wait(ahead, "draws")
         return self._phase(standing, sampler, self.plan.num_draws, self.plan.num_warmup, self.plan.thin)
+
+    def _wait(self, ahead: dict[str, Future[Any]], phase: str) -> None:
+        """Wait for the program of a phase, whose seconds count as those of the phase."""
+        began = time.monotonic()
+        if phase in ahead:
+            ahead.pop(phase).result()
+        self.seconds[phase] = time.monotonic() - began
 
     def _begin_draws(self, standing: Standing) -> Standing:
         with parallel.naming_the_lost():
@@ -102,7 +114,7 @@ class Conductor(NamedTuple):
         try:
             return self._chunks(standing, sampler, planned, steps_before, thin)
         finally:
-            self.seconds[standing.phase] = time.monotonic() - began
+            self.seconds[standing.phase] = self.seconds.get(standing.phase, 0.0) + time.monotonic() - began
 
     def _chunks(
         self, standing: Standing, sampler: Sampler, planned: int, steps_before: int, thin: int

@@ -22,7 +22,7 @@ from jax.sharding import Mesh
 
 import orthodrome.run.parallel as parallel
 from orthodrome.core import trees
-from orthodrome.core.programs import keeps_programs
+from orthodrome.core.programs import compiled_quickly, keeps_programs
 from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
@@ -89,9 +89,7 @@ def _last_or_any(values: Array) -> Array:
     return jnp.any(values, axis=0) if values.dtype == jnp.bool_ else values[-1]
 
 
-@keeps_programs
-@partial(jax.jit, static_argnames=("length", "thin", "mesh"), donate_argnames="state")
-def advance(
+def _advance(
     sampler: Sampler,
     key: Array,
     chains: Array,
@@ -114,6 +112,13 @@ def advance(
     everywhere = parallel.split_chains(one_device, mesh, split)
     moved: tuple[State, Kept] = everywhere(sampler, key, chains, state, first_step, count)
     return moved
+
+
+_settings: dict[str, Any] = {"static_argnames": ("length", "thin", "mesh"), "donate_argnames": "state"}
+advance = keeps_programs(jax.jit(_advance, **_settings))
+"""`_advance`, compiled."""
+advance_in_warmup = compiled_quickly(_advance, **_settings)
+"""Returns `_advance` compiled in less time, for a tuner, whose program is the larger one and runs for a while."""
 
 
 def _one_chain(

@@ -32,8 +32,10 @@ from orthodrome.run.setup import Plan, set_up
 from orthodrome.run.stop import Stop
 from orthodrome.run.temperature import temperatures
 from orthodrome.samplers.contract import Sampler
+from orthodrome.samplers.first_choice import sampler_for
 from orthodrome.storage import draws
 from orthodrome.storage.checkpoint import Standing
+from orthodrome.targets import Posterior, Target
 from orthodrome.tuning.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def sample(
-    sampler: Sampler,
+    sampler: Sampler | Target | Posterior,
     start: Any,
     *,
     seed: int,
@@ -66,6 +68,7 @@ def sample(
 ) -> xarray.DataTree:
     """Draw from the sampler's law.
 
+    sampler: how to draw; of a `Target` or `Posterior` itself the exact draws of `GeodesicHMC`, which tunes itself
     start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for
         random points; None for a sampler that Python steps and that makes its own start
     num_warmup: transitions before the first draw; num_draws: draws per chain, each after `thin` transitions
@@ -82,6 +85,7 @@ def sample(
         ESS, divergences), and if the temperature of stochastic gradients is wrong, on average or along any direction
     gather: of several processes, whether each returns the draws of all; otherwise each returns those of its own chains
     """
+    sampler = sampler_for(sampler) if isinstance(sampler, Target | Posterior) else sampler
     team = parallel.Team()
     with contextlib.ExitStack() as stack:
         if not team.first:

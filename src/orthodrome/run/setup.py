@@ -62,6 +62,10 @@ class Setup(NamedTuple):
         """Return the sampler that draws, from the last state of the warm-up (NumPy arrays, so nothing compiles)."""
         return self.sampler.freeze(state) if isinstance(self.sampler, Tuner) else self.sampler
 
+    def outline(self, state: State) -> Sampler | None:
+        """Return the sampler that draws with shapes for what is learnt, from a state of the warm-up; None: unknown."""
+        return self.sampler.outline(state) if isinstance(self.sampler, Tuner) else self.sampler
+
 
 def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup:
     """Check what comes in, wrap the sampler in its tuner, place it on the devices, and compute the first states."""

@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.programs import keeps_programs
+from orthodrome.core.programs import compiled_quickly
 from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
 from orthodrome.gradients.estimator import GradientEstimator
@@ -38,16 +37,23 @@ class Look(NamedTuple):
     moves: Tree
 
 
-@keeps_programs
-@partial(jax.jit, static_argnames=("random", "with_state"))
 def first_states(
-    sampler: Sampler, probe: Probe, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool = True
+    sampler: Sampler, probe: Probe, key: Array, chains: Any, positions: Tree, *, random: bool, with_state: bool = True
 ) -> tuple[Tree, State, Look]:
     """Return the embedded position, the state and the `Look` of each chain; `probe` evaluates the density.
 
     Without `with_state` the key of `init` stands for the state: the sampler is not compiled, and Python calls `init`.
     """
+    program = _compiled()
+    found: tuple[Tree, State, Look] = program(
+        sampler, probe, key, chains, positions, random=random, with_state=with_state
+    )
+    return found
 
+
+def _first_states(
+    sampler: Sampler, probe: Probe, key: Array, chains: Array, positions: Tree, *, random: bool, with_state: bool
+) -> tuple[Tree, State, Look]:
     def one(chain: Array, p: Tree) -> tuple[Tree, State, Look]:
         point_key, init_key, look_key = start_keys(key, chain)
         x = sampler.manifold.random_point(point_key, p) if random else sampler.manifold.from_user(p)
@@ -56,6 +62,9 @@ def first_states(
         return x, state, seen if random else seen._replace(distance=_with_gap(sampler.manifold, seen.distance, x, p))
 
     return jax.vmap(one, axis_name="chains")(chains, positions)
+
+
+_compiled = compiled_quickly(_first_states, static_argnames=("random", "with_state"))
 
 
 def look(manifold: Manifold, probe: Probe, key: Array, x: Tree) -> Look:

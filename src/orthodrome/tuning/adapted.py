@@ -30,6 +30,7 @@ import orthodrome.tuning.scales as scales
 import orthodrome.tuning.trajectory_choice as trajectory_choice
 import orthodrome.tuning.trajectory_length as trajectory_length
 from orthodrome.core import trees
+from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.linear import leaves
@@ -37,7 +38,7 @@ from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.contract import ExactSampler, TrajectorySampler
 from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.dual_averaging import DualAveraging
-from orthodrome.tuning.metrics import Metric
+from orthodrome.tuning.metrics import Metric, PerElement
 from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
 from orthodrome.tuning.tuner import Tuner
 
@@ -90,7 +91,8 @@ class Adapted(Tuner):
     sampler: what to tune; its `step_size` (and `num_steps`) None
     num_warmup: the length of the warm-up; None: `sample` sets it
     target_acceptance: the mean acceptance rate that dual averaging aims at; None: the sampler's own
-    metric: None, or `DenseMetric()` or `LowRankMetric()` for correlated Euclidean leaves
+    metric: None (a unit per element on flat leaves and `LogRatioSimplex`, one number elsewhere), or `DenseMetric()` or
+        `LowRankMetric()` for correlated Euclidean leaves
     pool: the axes over which chains learn together: that of `vmap` at every transition, those of a mesh now and then
     """
 
@@ -106,15 +108,20 @@ class Adapted(Tuner):
         """Whether the trajectory length is to be learnt."""
         return "length" in self.sampler.learns
 
+    @property
+    def _metric(self) -> Metric | None:
+        """The metric; without gradients the units come from the density (`probing`), which knows numbers only."""
+        return PerElement() if self.metric is None and not self.sampler.blind else self.metric
+
     def init(self, position: Tree, key: Array | None = None) -> AdaptedState:
         """Return the state at an embedded position, with untuned steps."""
         dtype = trees.real_dtype(position)
-        units = self._probed(scales.ones(self.manifold, self.metric, position), position, lambda a: a)
+        units = self._probed(scales.ones(self.manifold, self._metric, position), position, lambda a: a)
         tuning = ExactTuning(
             step=jnp.zeros((), jnp.int32),
             dual=self._begin(position, units),
             units=units,
-            moments=scales.start(self.manifold, self.metric, position),
+            moments=scales.start(self.manifold, self._metric, position),
             since=jnp.zeros((), dtype),
             curve=trajectory_length.start(self.manifold, position) if self.learns_length else None,
         )
@@ -127,7 +134,7 @@ class Adapted(Tuner):
             inner, info, curve = self._measured(key, self._with_trajectories(tuning), state.inner, tuning, tuning.curve)
         else:
             (inner, info), curve = self._at(tuning).step(key, state.inner), None
-        moments = scales.update(self.manifold, self.metric, tuning.moments, inner.position, inner.gradient, self._mean)
+        moments = scales.update(self.manifold, self._metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
         tuning = ExactTuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
         return AdaptedState(inner, self._window(self._exchanged(tuning), inner.position)), info
@@ -136,17 +143,34 @@ class Adapted(Tuner):
         """Return the tuned sampler, from the state of all chains."""
         tuning = jax.tree.map(lambda leaf: leaf[0], state.tuning)
         tuning = tuning._replace(dual=tuning.dual._replace(log_step=tuning.dual.log_average))
-        if not self.learns_length:
-            return self._at(tuning)
-        sampler = self._with_trajectories(tuning)
         position = jax.tree.map(lambda leaf: leaf[0], state.position)
-        factor, num_steps = trajectory_choice.best(tuning.curve, trajectory_choice.overhead(sampler, position))
-        factor = min(factor, float(self._room(tuning.dual.log_average, tuning.units, position)))
-        return sampler.tuned(Learnt(leaves.scaled(sampler.step_size, factor), num_steps))
+        step, room = _settled(self, tuning, position, 1.0)
+        sampler = self._tuned(step, tuning)
+        if not self.learns_length:
+            return sampler
+        overhead = trajectory_choice.overhead(cast(TrajectorySampler, sampler), position)
+        factor, num_steps = trajectory_choice.best(tuning.curve, overhead)
+        step, _ = _settled(self, tuning, position, min(factor, float(room)))
+        return sampler.tuned(Learnt(step, num_steps))
+
+    def outline(self, state: AdaptedState) -> ExactSampler:
+        """Return the sampler that `freeze` will return, with shapes in place of arrays."""
+
+        def tuned(state: AdaptedState) -> ExactSampler:
+            sampler = self._at(jax.tree.map(lambda leaf: leaf[0], state.tuning))
+            if not self.learns_length:
+                return sampler
+            return sampler.tuned(Learnt(sampler.step_size, jnp.zeros(trajectory_choice.TURNS, jnp.int32)))
+
+        shapes: ExactSampler = jax.eval_shape(tuned, state)
+        return shapes
 
     def _at(self, tuning: ExactTuning) -> ExactSampler:
         """Return the sampler inside with the current steps."""
-        h = self._steps(tuning) if "step" in self.sampler.learns else self.sampler.step_size
+        return self._tuned(self._steps(tuning) if "step" in self.sampler.learns else self.sampler.step_size, tuning)
+
+    def _tuned(self, h: Any, tuning: ExactTuning) -> ExactSampler:
+        """Return the sampler inside with these steps."""
         jitter = jnp.asarray(JITTER, tuning.dual.log_step.dtype) if self.learns_length else None
         return self.sampler.tuned(Learnt(h, jitter=jitter))
 
@@ -196,7 +220,7 @@ class Adapted(Tuner):
     def _pooled(self, tuning: ExactTuning) -> ExactTuning:
         mean = lambda x: jax.lax.pmean(x, self.pool[1:])
         dual, curve = jax.tree.map(mean, (tuning.dual, tuning.curve))
-        moments = scales.pooled(self.manifold, self.metric, tuning.moments, mean)
+        moments = scales.pooled(self.manifold, self._metric, tuning.moments, mean)
         return tuning._replace(dual=dual, moments=moments, curve=curve)
 
     def _at_end(self, tuning: ExactTuning) -> Array:
@@ -208,13 +232,13 @@ class Adapted(Tuner):
         return jax.lax.cond(at_end, lambda old: self._renewed(old, position), lambda old: old, tuning)
 
     def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
-        units = scales.scales(self.manifold, self.metric, tuning.moments, tuning.since, position, self._gather)
+        units = scales.scales(self.manifold, self._metric, tuning.moments, tuning.since, position, self._gather)
         everywhere = lambda x: jax.lax.pmean(x, self.pool)
         units = self._probed(units, position, everywhere)
         return tuning._replace(
             dual=self._begin(position, units),
             units=units,
-            moments=scales.start(self.manifold, self.metric, jax.tree.map(everywhere, position)),
+            moments=scales.start(self.manifold, self._metric, jax.tree.map(everywhere, position)),
             since=jnp.zeros_like(tuning.since),
         )
 
@@ -256,6 +280,14 @@ class Adapted(Tuner):
         """Return a number that is the same in all chains of a device in a form known to be so: loops and branches on it
         are not batched."""
         return jax.lax.pmax(x.astype(jnp.int32), self.pool[:1]).astype(x.dtype)
+
+
+@keeps_programs
+@jax.jit
+def _settled(adapted: Adapted, tuning: ExactTuning, position: Tree, factor: float) -> tuple[Any, Array]:
+    """Return the steps times a factor, and by how much they may grow: one program for all that `freeze` computes."""
+    room = adapted._room(tuning.dual.log_average, tuning.units, position)
+    return leaves.scaled(adapted._at(tuning).step_size, factor), room
 
 
 def _units_in(most: float, unit: Any) -> Array:

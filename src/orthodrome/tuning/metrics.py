@@ -12,6 +12,8 @@ covariances of draws and of gradients equal has the square
 
 whose eigenvectors are the directions and the square roots of whose eigenvalues the stretches: wide directions show in
 the draws, stiff ones in the gradients.
+
+`PerElement` is what `Adapted` takes if nothing else is asked for: one unit per element of every leaf that can have it.
 """
 
 from __future__ import annotations
@@ -23,13 +25,22 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree, static
+from orthodrome.linear.centred import CentredScales
 from orthodrome.linear.dense import Triangular
 from orthodrome.linear.linear_step import LinearStep
 from orthodrome.linear.low_rank import Stretched
+from orthodrome.manifolds.euclidean import Euclidean
+from orthodrome.manifolds.manifold import Manifold
 
 
 class Metric(abc.ABC):
     """What `scales` needs of a metric, for one Euclidean leaf."""
+
+    def on(self, manifold: Manifold) -> Metric | None:
+        """Return the metric that learns a map for a leaf on this manifold, or None: its units are numbers."""
+        if CentredScales in manifold.step_maps:
+            return CentredMetric()
+        return self if isinstance(manifold, Euclidean) else None
 
     @abc.abstractmethod
     def identity(self, x: Array) -> LinearStep:
@@ -50,6 +61,34 @@ class Metric(abc.ABC):
     @abc.abstractmethod
     def learn(self, sums: Any, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         """Return the map after a window, given the units per element and the mean (relative to the reference)."""
+
+
+@pytree
+class CentredMetric(Metric):
+    """Units per element where the elements sum to zero; the sums of `scales` are all it needs."""
+
+    def identity(self, x: Array) -> LinearStep:
+        return LinearStep(jnp.ones((), x.dtype), CentredScales(jnp.ones_like(x)))
+
+    def start(self, x: Array) -> None:
+        return None
+
+    def update(self, sums: None, d: Array, g: Array, pool: Any) -> None:
+        return None
+
+    def pooled(self, sums: None, mean: Any) -> None:
+        return None
+
+    def learn(self, sums: None, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
+        return LinearStep(jnp.ones((), unit.dtype), CentredScales(unit))
+
+
+@pytree
+class PerElement(CentredMetric):
+    """One unit per element: a number for each on flat leaves, a map that keeps the plane on `LogRatioSimplex`."""
+
+    def on(self, manifold: Manifold) -> Metric | None:
+        return None if isinstance(manifold, Euclidean) else super().on(manifold)
 
 
 @pytree

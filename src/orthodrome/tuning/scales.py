@@ -3,7 +3,7 @@
 On a Gaussian with standard deviation s the draws spread by s and the gradients by 1/s, so (var x / var g)^(1/4) = s
 from either side, and an error of one is halved by the other. So
 
-    flat leaves        per element,  (var x / var g)^(1/4)
+    flat leaves        per element,  (var x / var g)^(1/4);   also on planes whose steps may be maps that keep them
     compact leaves     one number,   min(1, sqrt(m) / E|P g|)
     other leaves       one number,   (var x / m)^(1/4) (sqrt(m) / E|P g|)^(1/2)
 
@@ -12,7 +12,7 @@ antipodal law of any concentration spreads over the whole sphere), the projected
 norm, unlike that of its square, is finite at the poles of the square-root simplex. A sampler without gradients uses
 the draws alone.
 
-With a `Metric` the Euclidean leaves get a linear map instead: see `metrics`.
+With a `Metric` the leaves that it serves get a linear map instead: see `metrics`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.types import Tree
-from orthodrome.manifolds.euclidean import Euclidean
+from orthodrome.linear.centred import uncentred
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.tuning.metrics import Metric
@@ -112,8 +112,8 @@ def scales(
 
     def leaf(m: Manifold, s: LeafMoments, x: Array) -> Any:
         n = count.astype(x.dtype)
-        unit = _unit(m, s, n, x)
         learner = _learner(m, metric)
+        unit = _unit(m, s, n, x, learner is not None)
         return learner.learn(s.metric, unit, s.sum_x.ravel() / n, n, gather) if learner else unit
 
     return per_leaf(manifold, leaf, moments, position)
@@ -121,16 +121,19 @@ def scales(
 
 def _learner(manifold: Manifold, metric: Metric | None) -> Metric | None:
     """Return the metric if the leaf can have one, else None."""
-    return metric if isinstance(manifold, Euclidean) else None
+    return None if metric is None else metric.on(manifold)
 
 
-def _unit(manifold: Manifold, s: LeafMoments, n: Array, x: Array) -> Array:
+def _unit(manifold: Manifold, s: LeafMoments, n: Array, x: Array, by_element: bool) -> Array:
+    """Return the units of a leaf; `by_element`: a number for each element, whatever the manifold."""
     tiny = jnp.asarray(jnp.finfo(x.dtype).tiny ** 0.5, x.dtype)
     var_x = jnp.maximum(s.sum_xx / n - (s.sum_x / n) ** 2, tiny)
     var_g = jnp.maximum(s.sum_gg / n - (s.sum_g / n) ** 2, tiny)
     norm, spread = jnp.maximum(s.sum_norm / n, tiny), jnp.sum(var_x)
     blind = s.sum_norm == 0  # no gradients: the draws alone
-    if manifold.flat:
+    if by_element and not manifold.flat:  # the elements sum to zero, so each shows the spread of all
+        var_x = uncentred(var_x)
+    if manifold.flat or by_element:
         return jnp.where(blind, jnp.sqrt(var_x), (var_x / var_g) ** 0.25)
     dimension = max(1, manifold.dimension(x))
     by_draws = jnp.sqrt(spread / dimension)

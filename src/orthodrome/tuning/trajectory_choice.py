@@ -1,17 +1,18 @@
 """The choice of the trajectory length: the step size and the range of lengths, taking turns, that are most efficient.
 
 What counts is the worst, over the user's coordinates x, of the errors of the means of x and x^2 relative to their
-standard deviations, and of the relative error of the standard deviation, which may be twice as large. The sums come
-from `trajectory_length`, the variance of an average from `taking_turns`; they are computed once, on the host and in
-float64.
+standard deviations, and of the relative error of the standard deviation, which may be twice as large. Where the
+embedded coordinate y is another one (a log, a root), the error of its mean counts too: quantiles of x, and the
+rank-normalised effective sample size, are those of y, and the mean of a weight says little of its small values. The
+sums come from `trajectory_length`, the variance of an average from `taking_turns`; they are computed once, on the host
+and in float64.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import orthodrome.tuning.taking_turns as taking_turns
@@ -42,7 +43,8 @@ def overhead(sampler: TrajectorySampler, position: Tree) -> float:
     It is the compiler's count of operations, not a time: the same run is tuned alike on any machine. A transcendental
     function counts as ten operations.
     """
-    point = Point(position, position, jnp.zeros((), trees.real_dtype(position)), position)
+    zero: Any = np.zeros((), trees.real_dtype(position))  # of NumPy, so that nothing is compiled for it
+    point = Point(position, position, zero, position)
     step = jax.jit(lambda gradient, point, h: leapfrog(gradient, point, h))
     h = leaves.spread(sampler.step_size, position)
     counted = step.lower(sampler.gradient, point, h).cost_analysis() or {}  # a compiler that does not count
@@ -112,8 +114,8 @@ def moments(curve: TrajectorySums) -> tuple[CoordinateMoments, np.ndarray, np.nd
 
 
 def effective(law: CoordinateMoments, jumps: np.ndarray, covariance: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Return effective draws per draw, by (step size, candidate), for the worst of x, x^2 and the spread in the worst
-    coordinate.
+    """Return effective draws per draw, by (step size, candidate), for the worst of x, x^2, the spread and y in the
+    worst coordinate.
 
     jumps, covariance: J and C, by (step size, length, coordinate, ., .)
     turns: lengths, by (candidate, turn)
@@ -121,16 +123,20 @@ def effective(law: CoordinateMoments, jumps: np.ndarray, covariance: np.ndarray,
     kernels = taking_turns.kernels(jumps, covariance)
     wanted = np.swapaxes(taking_turns.root(law.covariance), -1, -2) @ _wanted(law.mean, law.covariance.shape[-1])
     draws = np.stack([taking_turns.inefficiency(of_step, turns - 1, wanted) for of_step in kernels])
+    if draws.shape[-1] > 3:
+        draws[..., 3] *= law.covariance[:, 2, 2] > taking_turns.TINY  # a leaf without a y has a constant there
     # the error of s^2 over 2 s is that of s
     draws[..., 2] *= law.covariance[:, 1, 1] / (2 * law.variance) ** 2 / SPREAD_COUNTS**2
     return 1 / np.maximum(np.max(draws, axis=(-2, -1)), 1 / MOST)
 
 
 def _wanted(mean: np.ndarray, num_functionals: int) -> np.ndarray:
-    """Return x, x^2 and (x - m)^2 in terms of f about the mean, by (coordinate, functional, wanted)."""
-    c = np.zeros((mean.size, num_functionals, 3))
+    """Return x, x^2, (x - m)^2 and y, if there is one, in terms of f about the mean, by (coordinate, functional,
+    wanted)."""
+    c = np.zeros((mean.size, num_functionals, 3 + num_functionals // 4))
     c[:, 0, 0] = c[:, 1, 1] = c[:, 1, 2] = 1
     c[:, 0, 1] = 2 * mean
+    c[:, 2:3, 3:] = 1
     return c
 
 

@@ -19,3 +19,8 @@ class Tuner(Holder):
     @abc.abstractmethod
     def freeze(self, state: State) -> Sampler:
         """Return the tuned sampler, shared by all chains, from the last state of the warm-up of all chains."""
+
+    def outline(self, state: State) -> Sampler | None:
+        """Return the tuned sampler with shapes in place of arrays, from any state of the warm-up; None: only `freeze`
+        can tell them. The program of the draws is compiled for it while the warm-up runs."""
+        return None

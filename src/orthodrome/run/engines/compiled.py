@@ -9,7 +9,8 @@ import numpy as np
 from jax import Array
 
 import orthodrome.run.parallel as parallel
-from orthodrome.run.loop import Kept, advance
+from orthodrome.run.loop import Kept, advance, advance_in_warmup
+from orthodrome.tuning import Tuner
 
 
 class CompiledEngine(NamedTuple):
@@ -24,6 +25,11 @@ class CompiledEngine(NamedTuple):
     length: int
     rows: Any = None
     libraries: tuple[str, ...] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the chains are on devices of this process, each with all rows."""
+        return self.rows is None and parallel.alone(self.mesh)
 
     def place(self, state: Any) -> Any:
         if self.rows is not None:
@@ -40,15 +46,28 @@ class CompiledEngine(NamedTuple):
         return parallel.place_copies(sampler, self.mesh if self.rows is None else self.rows)
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
-        state, rows = self._call(advance, sampler, state, first_step, count, thin)
+        state, rows = self._call(_program(sampler), sampler, state, first_step, count, thin)
         return state, jax.tree.map(lambda row: row[:, :count], parallel.own_part(rows))
 
     def program(self, sampler: Any, state: Any) -> str:
-        return str(self._call(advance.lower, sampler, state, 0, 1, 1).as_text())
+        return str(self.lowered(sampler, state, 1).as_text())
+
+    def lowered(self, sampler: Any, state: Any, thin: int) -> Any:
+        """Return the program of `advance` for arguments like these, ready to be compiled."""
+        return self._call(_program(sampler).lower, sampler, state, 0, 1, thin)
+
+    def outlined(self, sampler: Any) -> Any:
+        """Return a sampler of shapes, with the places that `place_sampler` would give to its arrays."""
+        return parallel.placed_copies(sampler, self.mesh)
 
     def _call(self, function: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
         numbers = np.uint32(first_step), np.uint32(count)
         return function(sampler, self.key, self.chains, state, *numbers, length=self.length, thin=thin, mesh=self.mesh)
+
+
+def _program(sampler: Any) -> Any:
+    """Return the compiled loop: a tuner runs for the warm-up only, and in a program of its own anyway."""
+    return advance_in_warmup() if isinstance(sampler, Tuner) else advance
 
 
 def compiled_engine(key: Array, num_chains: int, mesh: Any, length: int, rows: Any = None) -> CompiledEngine:

@@ -4,6 +4,7 @@ from orthodrome.run.parallel.cores import use_cores
 from orthodrome.run.parallel.hosts import Hosts, this_process, use_hosts
 from orthodrome.run.parallel.mesh import (
     AXIS,
+    alone,
     chain_mesh,
     idle_devices,
     join_chains,
@@ -12,6 +13,7 @@ from orthodrome.run.parallel.mesh import (
     own_part,
     place_chains,
     place_copies,
+    placed_copies,
     split_chains,
     whole,
 )
@@ -24,6 +26,7 @@ __all__ = [
     "LostPeer",
     "PeerFailed",
     "Team",
+    "alone",
     "chain_mesh",
     "idle_devices",
     "is_spread",
@@ -35,6 +38,7 @@ __all__ = [
     "own_part",
     "place_chains",
     "place_copies",
+    "placed_copies",
     "rows_mesh",
     "split_chains",
     "spread_rows",

@@ -103,6 +103,14 @@ def place_copies(tree: Any, mesh: Mesh | None) -> Any:
     return jax.tree.map(lambda leaf: leaf if is_spread(leaf) else put(leaf, sharding), tree)
 
 
+def placed_copies(tree: Any, mesh: Mesh | None) -> Any:
+    """Return shapes with the sharding that `place_copies` gives to arrays, on devices of this process alone."""
+    if mesh is None:
+        return tree
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    return jax.tree.map(lambda leaf: leaf.update(sharding=everywhere), tree)
+
+
 def own_part(tree: Any) -> Any:
     """Return the part of arrays (chain, ...) that belongs to this process's own chains, as NumPy arrays."""
     return jax.tree.map(_own, tree)
