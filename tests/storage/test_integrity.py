@@ -39,7 +39,8 @@ def flip(path: Path, at: int, bit: int = 4) -> None:
 
 
 def files_of(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    """Every file of a run but the lock, and the events, which are for those who watch it: no draw depends on them."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in ("lock", "events.jsonl"))
 
 
 def values(tree: Any) -> np.ndarray:

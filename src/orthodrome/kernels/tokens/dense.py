@@ -90,7 +90,7 @@ def _drawn(bits, total, columns, tall, widest):  # type: ignore[no-untyped-def]
     v = _unit((bits >> _18) & _LOW) * columns[tall - 1, lane]
     row = 0
     for r in range(tall - 1):
-        row += np.int64(columns[r, lane] <= v)
+        row += int(columns[r, lane] <= v)
     return row, lane
 
 
@@ -146,10 +146,10 @@ def assign_dense(seed, step, bounds, starts, names, words, z, topics, prior, swe
                     topics1[a], topics2[b] = row1 * LANES + lane1, row2 * LANES + lane2
                     counts[thread, w, row1 * LANES + lane1] += weight * np.int32(real1)
                     counts[thread, w, row2 * LANES + lane2] += weight * np.int32(real2)
-                    i, j = i + np.int64(real1), j + np.int64(real2)
+                    i, j = i + int(real1), j + int(real2)
             _end_of_sweep(starts, begin, middle, tall, keys1, numbers1, mixes, wide and weight > 0)
             _end_of_sweep(starts, middle, end, tall, keys2, numbers2, mixes, wide and weight > 0)
-        for i in range(none1):
-            z[starts[begin] + places1[i]] = topics1[i]
-        for j in range(none2):
-            z[starts[middle] + places2[j]] = topics2[j]
+        for place in range(none1):
+            z[starts[begin] + places1[place]] = topics1[place]
+        for place in range(none2):
+            z[starts[middle] + places2[place]] = topics2[place]
