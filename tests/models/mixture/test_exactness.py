@@ -130,14 +130,31 @@ def test_without_data_the_concentration_keeps_its_prior(kind: str) -> None:
     assert np.max(np.abs(np.mean(found, axis=0) - exact) / spread) < 4.0
 
 
+def one_explains(given: MixtureProblem, parts: Any) -> bool:
+    rows = np.arange(given.data.count)
+    statistics = given.components.statistics(given.data, rows, parts, 2)
+    return split_merge.explains_both(given, rows, parts == 0, statistics)
+
+
 def test_halves_of_one_cluster_are_known_for_what_they_are() -> None:
     """What the warm-up merges, where no proposal could repeat the division."""
     x = np.random.default_rng(0).standard_normal((400, 2))
     given = MixtureProblem(GAUSSIAN, DenseRows(x), ALPHA, None, 1, CAPACITY, 0, 400)
-    rows, halves = np.arange(400), (x[:, 0] > 0).astype(np.int32)
-    assert split_merge.explains_both(given, rows, GAUSSIAN.statistics(given.data, rows, halves, 2))
-    apart = dataclasses.replace(given, data=DenseRows(x + 8.0 * halves[:, None]))
-    assert not split_merge.explains_both(apart, rows, GAUSSIAN.statistics(apart.data, rows, halves, 2))
+    halves = (x[:, 0] > 0).astype(np.int32)
+    assert one_explains(given, halves)
+    assert not one_explains(dataclasses.replace(given, data=DenseRows(x + 8.0 * halves[:, None])), halves)
+
+
+def test_categories_that_no_row_has_cost_nothing() -> None:
+    """Two kinds of visits to five pages of 300: three hundred parameters at log(n) / 2 each would hide the second."""
+    rng = np.random.default_rng(1)
+    kinds = (np.arange(400) % 2).astype(np.int32)
+    table = np.zeros((400, 300))
+    shares = np.array([[0.4, 0.3, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.3, 0.4]])
+    table[:, :5] = [rng.multinomial(8, shares[kind]) for kind in kinds]
+    given = MixtureProblem(CategoricalComponents(0.05, (0, 300)), CountRows.of(table), ALPHA, None, 1, CAPACITY, 0, 400)
+    assert not one_explains(given, kinds)
+    assert one_explains(given, rng.permutation(kinds))
 
 
 @pytest.mark.slow

@@ -147,7 +147,8 @@ def _merge(
         rows = np.flatnonzero((state.labels == first) | (state.labels == second))
         tally = tally._replace(touched=tally.touched + rows.shape[0])
         if settling:
-            log_q = math.inf if explains_both(given, rows, state.statistics[[first, second]]) else -math.inf
+            alike = explains_both(given, rows, state.labels[rows] == first, state.statistics[[first, second]])
+            log_q = math.inf if alike else -math.inf
         else:
             margins = launch_margins(rng, given.components, given.data, rows, anchors)
             log_q = log_proposal(margins, state.labels[rows] == first, rows, anchors)
@@ -159,18 +160,25 @@ def _merge(
     return tally._replace(merges=tally.merges + 1)
 
 
-def explains_both(given: MixtureProblem, rows: Names, parts: Reals) -> bool:
+def explains_both(given: MixtureProblem, rows: Names, in_first: NDArray[np.bool_], parts: Reals) -> bool:
     """Return whether one component explains the rows of two clusters as well as two do, whoever is in which.
 
     Compared are the likelihoods of the rows under one component and under two with the clusters' shares, at typical
-    parameters, by the criterion of Schwarz (1978). It is no Metropolis test: two halves of one cluster have millions of
-    equivalent divisions, of which a proposal would have to hit the present one. So it serves the warm-up alone.
+    parameters. What the second component costs is the difference of log likelihood and log marginal likelihood that
+    each cluster has, less that of both together, and log(n) / 2 for its share: with many rows and regular parameters
+    the criterion of Schwarz (1978), while categories that no row has cost next to nothing. It is no Metropolis test:
+    two halves of one cluster have millions of equivalent divisions, of which a proposal would have to hit the present
+    one. So it serves the warm-up alone.
+
+    in_first: which rows are in the first cluster; parts: the statistics of the two
     """
     lines = np.concatenate([parts, parts.sum(axis=0, keepdims=True)])
     densities = given.components.all_densities(given.data, rows, given.components.centre(lines))
-    densities += np.log(lines[:, 0] / lines[2, 0])
-    gain = float(np.sum(np.logaddexp(densities[:, 0], densities[:, 1]) - densities[:, 2]))
-    return gain < given.components.num_statistics / 2 * math.log(rows.shape[0])
+    fits = np.array([densities[in_first, 0].sum(), densities[~in_first, 1].sum(), densities[:, 2].sum()])
+    one, two, both = fits - given.components.log_marginal(lines)
+    shares = np.log(lines[:2, 0] / lines[2, 0])
+    gain = float(np.sum(np.logaddexp(densities[:, 0] + shares[0], densities[:, 1] + shares[1]) - densities[:, 2]))
+    return gain < one + two - both + math.log(rows.shape[0]) / 2
 
 
 def log_proposal(
