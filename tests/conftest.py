@@ -56,6 +56,7 @@ def group_of(path: str) -> str | None:
     return next(named, None if any(part in path for part in EACH_ALONE) else path)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = group_of(item.path.relative_to(Path(__file__).parent).as_posix())

@@ -96,7 +96,9 @@ def test_signatures_are_narrow_and_plain() -> None:
     import orthodrome
 
     text = reference.written("sample", reference.signature_of(orthodrome.sample))
-    assert text.startswith("sample(\n    sampler: Sampler,\n    start: Any,\n    *,\n    seed: int,\n")
+    assert text.startswith(
+        "sample(\n    sampler: Sampler | Target | Posterior,\n    start: Any,\n    *,\n    seed: int,\n"
+    )
     assert max(map(len, text.split("\n"))) <= 88 and "'" not in text and text.endswith(") -> xarray.DataTree")
 
 

@@ -87,7 +87,7 @@ def test_claims_can_fail() -> None:
     assert seen["scir-lower"] and seen["worsens"] and seen["more-clusters"] and not seen["near-gibbs"]
     assert not seen["one-component"]
     fixed = {"SGRLD, alpha = 1": curves(11, 30), "SGRLD, alpha = 50": curves(11.2, 20)}
-    fixed |= {"SGRLD, faults b, c, alpha = 1": curves(11, 20), "SGRLD, faults b, c, alpha = 50": curves(10.9, 30)}
+    fixed |= {"SGRLD, faults b, c, alpha = 1": curves(11, 20), "SGRLD, faults b, c, alpha = 50": curves(9.0, 30)}
     assert list(holds(scir_dp.concentration_claims(fixed)).values()) == [True, True, False, False]
     row = {"prior": 1.0, "step": 1.0, "clusters": 3.0}
     scores = ((11.0, False), (11.2, True))

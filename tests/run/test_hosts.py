@@ -14,6 +14,9 @@ from orthodrome import read_draws
 from orthodrome.errors import CheckpointError
 
 SCRIPT = Path(__file__).parents[1] / "support" / "hosts_script.py"
+pytestmark = (
+    pytest.mark.slow
+)  # three processes that compile all of it; `test_processes` and `test_rendezvous` are quick
 LIMIT = 900
 """Seconds after which the processes are ended, on a machine as busy as can be."""
 
@@ -51,14 +54,11 @@ def test_the_learnt_prior_is_that_of_all_documents(folders: tuple[Path, Path], m
     assert all(np.array_equal(np.load(folders[1] / f"{method}-prior.{i}.npy"), alone) for i in range(2))
 
 
-def test_rows_that_are_spread_give_the_law_of_all_rows(folders: tuple[Path, Path]) -> None:
-    """The posterior of the mean is known; 300 draws of three chains see a shift of a third of its standard deviation,
-    and half of the rows, which one process has, would shift it by more."""
-    rows = np.random.default_rng(1).normal([1.0, -0.5], 1.0, (48, 2)).astype(np.float32)
-    found = numbers(folders[1], "rows", 0).mean(axis=(0, 1))
-    exact, half = rows.sum(axis=0) / 49, rows[:24].sum(axis=0) / 25
-    assert np.all(np.abs(found - exact) < 0.33 / 7)
-    assert np.any(np.abs(half - exact) > 0.33 / 7)
+def test_rows_that_are_spread_give_the_draws_of_all_rows(folders: tuple[Path, Path]) -> None:
+    """The same chains with all rows in one place differ by rounding; with half of the rows they would be elsewhere."""
+    found, plain, half = (numbers(folders[n], case, 0) for n, case in ((1, "rows"), (0, "plain"), (0, "half")))
+    np.testing.assert_allclose(found, plain, atol=1e-3)
+    assert np.max(np.abs(found - half)) > 0.05
     assert np.array_equal(numbers(folders[1], "own_rows", 1), numbers(folders[1], "rows", 0))
 
 

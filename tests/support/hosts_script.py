@@ -27,6 +27,7 @@ from orthodrome.storage import files  # noqa: E402
 
 OUT = Path(sys.argv[1])
 START = jnp.array([0.0, 0.0, 1.0])
+ROWS = np.random.default_rng(1).normal([1.0, -0.5], 1.0, (48, 2)).astype(np.float32)
 
 
 def logdensity(x: Any, pull: Any) -> Any:
@@ -127,24 +128,32 @@ def normal_likelihood(x: Any, row: Any) -> Any:
 
 def posterior() -> Posterior:
     """A normal mean, whose 48 rows are spread over the two devices."""
-    rows = np.random.default_rng(1).normal([1.0, -0.5], 1.0, (48, 2)).astype(np.float32)
-    return Posterior(Euclidean(), normal_prior, normal_likelihood, orthodrome.spread_rows(rows))
+    return Posterior(Euclidean(), normal_prior, normal_likelihood, orthodrome.spread_rows(ROWS))
+
+
+def by_rows(case: str, law: Posterior, **settings: Any) -> None:
+    """A few short trajectories: an exchange for every gradient is slow where cores are busy."""
+    sampler = GeodesicHMC(law, 0.1, 3)
+    save(case, draws(sampler, jnp.zeros(2), num_chains=3, num_warmup=5, num_draws=15, **settings))
 
 
 def rows() -> None:
     """The full gradient over spread rows; each process may also pass its own."""
-    law, start = posterior(), jnp.zeros(2)
+    law = posterior()
     assert not law.data.is_fully_replicated and law.num_data == 48
-    save("rows", draws(GeodesicHMC(law), start, num_chains=3, checkpoint=OUT / f"rows-{HOSTS.processes}"))
+    by_rows("rows", law, checkpoint=OUT / f"rows-{HOSTS.processes}")
     own = np.concatenate([np.asarray(part.data) for part in law.data.addressable_shards])
     assert len(own) == 48 // HOSTS.processes
-    again = Posterior(Euclidean(), normal_prior, normal_likelihood, orthodrome.spread_rows(own, own=True))
-    save("own_rows", draws(GeodesicHMC(again), start, num_chains=3))
+    spread = orthodrome.spread_rows(own, own=True)
+    by_rows("own_rows", Posterior(Euclidean(), normal_prior, normal_likelihood, spread))
+    if HOSTS.processes == 1:
+        for case, some in (("plain", ROWS), ("half", ROWS[:24])):
+            by_rows(case, Posterior(Euclidean(), normal_prior, normal_likelihood, some))
 
 
 def batch() -> None:
     sampler = SGLD(Minibatch(posterior(), 12), step_size=0.01)
-    save("batch", draws(sampler, jnp.zeros(2), num_chains=3))
+    save("batch", draws(sampler, jnp.zeros(2), num_chains=3, num_warmup=5, num_draws=30))
 
 
 def corpus() -> Any:

@@ -55,7 +55,7 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
     """Once if they agree, twice if not, and never tempered if that is asked for."""
     apart, used = True, []
 
-    def drawn(self: Any, sampler: Any, starts: Any, dims: Any, coords: Any) -> Any:
+    def drawn(self: Any, sampler: Any, starts: Any, dims: Any, coords: Any, saving: Any) -> Any:
         used.append(type(sampler).__name__)
         level = np.array([5.0, -5.0])[:, None, None] * (apart and used[-1] != "Tempering")
         values = level + np.random.default_rng(0).normal(size=(2, 100, 1))

@@ -104,11 +104,14 @@ def place_copies(tree: Any, mesh: Mesh | None) -> Any:
 
 
 def placed_copies(tree: Any, mesh: Mesh | None) -> Any:
-    """Return shapes with the sharding that `place_copies` gives to arrays, on devices of this process alone."""
+    """Return shapes with the sharding that `place_copies` gives to arrays, on devices of this process alone; arrays
+    among them are placed already."""
     if mesh is None:
         return tree
     everywhere = NamedSharding(mesh, PartitionSpec())
-    return jax.tree.map(lambda leaf: leaf.update(sharding=everywhere), tree)
+    return jax.tree.map(
+        lambda leaf: leaf.update(sharding=everywhere) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf, tree
+    )
 
 
 def own_part(tree: Any) -> Any:
