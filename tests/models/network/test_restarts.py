@@ -61,7 +61,9 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
         values = level + np.random.default_rng(0).normal(size=(2, 100, 1))
         arrays = {"eigenvalues": values, "intercept": values[..., 0], "frame": np.ones((2, 100, 24, 1)) / 24**0.5}
         named = draws.dataset(arrays, dims=dims)
-        return draws.datatree({"posterior": named, "sample_stats": draws.dataset({"lp": values[..., 0]})}, {})
+        return draws.datatree(
+            {"posterior": named, "sample_stats": draws.dataset({"lp": values[..., 0]})}, {"interrupted": 0}
+        )
 
     monkeypatch.setattr(network_model.NetworkEigenmodel, "drawn", drawn)
     fit = lambda **given: NetworkEigenmodel(1, restarts=0, num_chains=2, **given).fit(two_blocks())
