@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray
 
-from orthodrome import GeodesicHMC, RandomWalk, Sphere, Target, diagnose, sample
+from orthodrome import GeodesicHMC, RandomWalk, Sphere, Target, diagnose, sample, summary
 from orthodrome.gradients import FullGradient
 from orthodrome.storage import draws
 
@@ -49,6 +49,18 @@ def test_one_chain_that_never_moved_and_one_number_that_never_changed() -> None:
     assert "x: 1 of its 3 numbers never changed" in diagnose(made_up("Euclidean", y)).verdict
     assert diagnose(made_up("Affine", y)).ok  # there an equation may fix it
     assert diagnose(made_up("", y)).ok  # what a model adds to its draws
+
+
+def test_divergences_of_the_warm_up_are_not_counted_with_those_of_the_draws() -> None:
+    """They are part of the search for a step size; they were shown with those of the draws."""
+    x = np.random.default_rng(0).normal(size=(4, 500, 3))
+    none, some = np.zeros((4, 500), bool), np.arange(2_000).reshape(4, 500) % 4 == 0
+    tree = made_up("Euclidean", x, diverging=none)
+    tree["warmup_sample_stats"] = xarray.DataTree(draws.dataset({"diverging": some}))
+    found = diagnose(tree)
+    assert found.ok and found.divergences == 0
+    assert str(summary(tree)) == str(summary(made_up("Euclidean", x, diverging=none)))
+    assert diagnose(made_up("Euclidean", x, diverging=some)).divergences == 500
 
 
 def test_numbers_that_are_not_finite_and_runs_too_short_to_judge() -> None:
