@@ -61,7 +61,7 @@ class NetworkEigenmodel(SampledModel):
         None: never; a number: always, with so many replicas (see `Tempering`)
     step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory (T in the paper), or words of a stochastic transition
-    batch_size: of a stochastic gradient: so many edges, and so many other pairs
+    batch_size: of a stochastic gradient: so many edges, and three times as many other pairs
     num_chains, num_warmup, num_draws: of the run
     dtype: 'float32' or 'float64'
     random_state: an int
