@@ -65,13 +65,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="processor seconds of each method")
     parser.add_argument("--methods", nargs="+", default=["collapsed", "gibbs", "scir", "sgrld"])
     parser.add_argument("--step-size", type=float)
+    parser.add_argument("--step-power", type=float, help="kappa of the schedule h (1 + m / tau)^(-kappa)")
     parser.add_argument("--batch-size", type=int)
     given = parser.parse_args()
     documents, task = read(given.data, given.corpus)
     print(f"{documents.count} documents, {documents.num_tokens} tokens, K = {given.topics}, alpha {ALPHA}, beta {BETA}")
     with computing(2):
         for method in given.methods:
-            steps = {"step_size": given.step_size, "batch_size": given.batch_size}
+            names = ("step_size", "step_power", "batch_size")
+            steps = {name: getattr(given, name) for name in names}
             print(race(method, documents, task, given.topics, given.seconds, steps), flush=True)
 
 

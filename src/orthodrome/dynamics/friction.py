@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from orthodrome.core import trees
+from orthodrome.core import lapack, trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.words import own_temperature
 from orthodrome.linear import leaves, maps
@@ -67,5 +67,5 @@ def noise_heat(step_size: Any, friction: Any, kicks: float, position: Tree) -> T
 def _rate(friction: Entry, h: Entry, like: Array) -> Array:
     """Return C h for each element, or its eigenvalues."""
     if is_map(friction):
-        return jnp.linalg.eigvalsh(maps.dense(maps.budget(friction, duration(h)), like)) / 2
+        return lapack.eigvalsh(maps.dense(maps.budget(friction, duration(h)), like)) / 2
     return jnp.asarray(friction * duration(h))

@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import lapack
 from orthodrome.core.types import Noise, Tree
 from orthodrome.linear import maps
 from orthodrome.linear.linear_map import LinearMap, is_map
@@ -80,6 +81,6 @@ def _on_tangent(m: Manifold, x: Array, c: LinearMap, h: Any, f: Callable[[Array]
     """Return f(P C P h) v."""
     rows = jnp.eye(x.size, dtype=x.dtype).reshape(x.size, *x.shape)
     projection = jax.vmap(lambda row: m.project(x, row).ravel())(rows)
-    rates, directions = jnp.linalg.eigh(projection @ (maps.dense(maps.budget(c, duration(h)), x) / 2) @ projection)
+    rates, directions = lapack.eigh(projection @ (maps.dense(maps.budget(c, duration(h)), x) / 2) @ projection)
     # rounding may leave the normal directions, where the rate is 0, a little below it
     return (directions @ (f(jnp.maximum(rates, 0)) * (directions.T @ v.ravel()))).reshape(v.shape)

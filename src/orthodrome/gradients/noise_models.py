@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import lapack
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Memory, Noise, Number, Setting, Tree
 from orthodrome.linear.dense import Dense
@@ -168,7 +169,7 @@ class LowRankForm(Form):
         factor, diagonal = old
         columns = jnp.concatenate([jnp.sqrt(1 - weight) * factor, jnp.sqrt(weight) * rows.T], axis=1)
         total = (1 - weight) * diagonal + weight * jnp.sum(rows**2, axis=0)
-        _, turn = jnp.linalg.eigh(columns.T @ columns)  # ascending: the leading directions come last
+        _, turn = lapack.eigh(columns.T @ columns)  # ascending: the leading directions come last
         return columns @ turn[:, -factor.shape[1] :], total
 
     def noise(self, kept: tuple[Array, Array], x: Array) -> LowRank:

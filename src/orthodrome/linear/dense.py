@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import lapack
 from orthodrome.core.pytree import pytree
 from orthodrome.linear.linear_map import LinearMap, PositiveMap, wrong_shape
 
@@ -44,7 +45,7 @@ class Dense(_Matrix, PositiveMap):
         return jax.scipy.linalg.cho_solve(factor, v.ravel()).reshape(v.shape)
 
     def root(self) -> Triangular:
-        return Triangular(jnp.linalg.cholesky(self.matrix))
+        return Triangular(lapack.cholesky(self.matrix))
 
     def inverse(self) -> Dense:
         return Dense(jnp.linalg.inv(self.matrix))

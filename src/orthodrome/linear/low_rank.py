@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import lapack
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.linear.linear_map import LinearMap, PositiveMap, wrong_shape
 
@@ -60,13 +61,13 @@ class LowRank(PositiveMap):
 
     def root(self) -> Stretched:
         scale = jnp.sqrt(self.diagonal)
-        directions, c, _ = jnp.linalg.svd(self.factor / scale[:, None], full_matrices=False)
+        directions, c, _ = lapack.thin_svd(self.factor / scale[:, None])
         return Stretched(scale, directions, jnp.sqrt(1 + self.sign * c**2))
 
     def inverse(self) -> LowRank:
         part = self.factor / self.diagonal[:, None]
         capacitance = jnp.eye(self.factor.shape[1], dtype=part.dtype) + self.sign * (self.factor.T @ part)
-        columns = jax.scipy.linalg.solve_triangular(jnp.linalg.cholesky(capacitance), part.T, lower=True).T
+        columns = jax.scipy.linalg.solve_triangular(lapack.cholesky(capacitance), part.T, lower=True).T
         return LowRank(columns, 1 / self.diagonal, -self.sign)
 
     def diagonal_entries(self) -> Array:

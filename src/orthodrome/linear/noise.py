@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import lapack
 from orthodrome.core.types import Tree
 from orthodrome.linear import leaves, maps
 from orthodrome.linear.linear_map import Entry, is_map
@@ -79,7 +80,7 @@ def _dense(z: Array, total: Entry, noise: Entry | None, gain: Entry) -> tuple[Ar
     """Draw with a root from the eigenvalues of the covariance that is left."""
     whole = maps.dense(total, z)
     left = whole - _pushed(noise, gain, z) if noise is not None else whole
-    values, vectors = jnp.linalg.eigh(left)
+    values, vectors = lapack.eigh(left)
     drawn = vectors @ (jnp.sqrt(jnp.maximum(values, 0)) * z.ravel())
     return drawn.reshape(z.shape), _below(values, jnp.trace(whole) / whole.shape[0])
 
@@ -92,7 +93,7 @@ def _low_rank(z: Array, total: Entry, noise: LowRank, gain: Entry) -> tuple[Arra
     flat = lambda value: jnp.broadcast_to(value, z.shape).ravel()
     a = flat(total) - flat(gain) ** 2 * noise.diagonal
     root = jnp.sqrt(jnp.maximum(a, jnp.finfo(z.dtype).tiny))
-    u, c, _ = jnp.linalg.svd((flat(gain) / root)[:, None] * noise.factor, full_matrices=False)
+    u, c, _ = lapack.thin_svd((flat(gain) / root)[:, None] * noise.factor)
     kept = jnp.sqrt(jnp.maximum(1 - c**2, 0))
     drawn = root * (z.ravel() - u @ ((1 - kept) * (u.T @ z.ravel())))
     return drawn.reshape(z.shape), _below(a, flat(total)) | _below(1 - c**2, jnp.ones_like(c))

@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from orthodrome.core import lapack
+
 DIRECTIONS = 2
 """How many directions are followed of each matrix."""
 SURE = 1.5
@@ -63,7 +65,7 @@ def add(old: Leading, image: Array, size: Array, mean: Array, pool: Callable[[Ar
 
 def turned(old: Leading, ratio: Array) -> Leading:
     """Return the beginning of a new block, with a ratio from the last one."""
-    directions = jnp.linalg.qr(old.image)[0]
+    directions = lapack.orthonormal_columns(old.image)
     fine = jnp.all(jnp.isfinite(directions)) & jnp.any(old.image != 0)
     nothing = jax.tree.map(jnp.zeros_like, old)
     return nothing._replace(directions=jnp.where(fine, directions, old.directions), ratio=ratio)
@@ -88,7 +90,7 @@ def stiffest(sums: Leading) -> Array:
 
 def _eigenvalues(sums: Leading) -> Array:
     """Return the Ritz values; sums that are not finite count as none."""
-    return jnp.linalg.eigvalsh(jnp.nan_to_num(sums.inside + sums.inside.T)) / 2
+    return lapack.eigvalsh(jnp.nan_to_num(sums.inside + sums.inside.T)) / 2
 
 
 def _known(sums: Leading, ratio: Array) -> Array:

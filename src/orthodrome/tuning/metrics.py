@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
+from orthodrome.core import lapack
 from orthodrome.core.pytree import pytree, static
 from orthodrome.linear.centred import CentredScales
 from orthodrome.linear.dense import Triangular
@@ -114,7 +115,7 @@ class DenseMetric(Metric):
         shrunk = trust * covariance + (1 - trust) * jnp.diag(unit.ravel() ** 2)
         # a window shorter than the dimension leaves the covariance singular: the diagonal keeps it definite
         floor = 1e-4 * jnp.diag(unit.ravel() ** 2)
-        return LinearStep(jnp.ones((), mean.dtype), Triangular(jnp.linalg.cholesky(shrunk + floor)))
+        return LinearStep(jnp.ones((), mean.dtype), Triangular(lapack.cholesky(shrunk + floor)))
 
 
 class Rows(NamedTuple):
@@ -162,12 +163,12 @@ class LowRankMetric(Metric):
         n = jnp.maximum(jnp.sum(gather(filled)), 1)
         directions = _leading(jnp.concatenate([y, g]), min(self.rank, scale.size))
         s_x, s_g = _covariance(y @ directions, n), _covariance(g @ directions, n)
-        values, vectors = jnp.linalg.eigh(_geometric_mean(s_x, s_g))
+        values, vectors = lapack.eigh(_geometric_mean(s_x, s_g))
         return LinearStep(jnp.ones((), scale.dtype), Stretched(scale, directions @ vectors, jnp.sqrt(values)))
 
 
 def _leading(rows: Array, rank: int) -> Array:
-    _, _, vt = jnp.linalg.svd(rows, full_matrices=False)
+    _, _, vt = lapack.thin_svd(rows)
     return vt[:rank].T
 
 
@@ -182,5 +183,5 @@ def _geometric_mean(s_x: Array, s_g: Array) -> Array:
 
 
 def _power(a: Array, exponent: float) -> Array:
-    values, vectors = jnp.linalg.eigh((a + a.T) / 2)
+    values, vectors = lapack.eigh((a + a.T) / 2)
     return (vectors * jnp.maximum(values, jnp.finfo(a.dtype).tiny)[None] ** exponent) @ vectors.T
