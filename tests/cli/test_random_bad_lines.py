@@ -149,7 +149,7 @@ def test_bad_lines(
 ) -> None:
     refused, executed_one, faults = 0, False, []
     for line in bad_lines.bad_lines(seed, workshop, tmp_path, working):
-        folder = next(path for path in tmp_path.iterdir() if path.is_dir()) / "deep" / "down"
+        folder = next(path for path in tmp_path.iterdir() if path.name.isdigit()) / "deep" / "down"
         monkeypatch.chdir(folder)
         real = not executed_one and can_be_executed(line.words)
         executed_one |= real
