@@ -30,9 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 GROUPS = {
-    "topics": ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py", "jobs/test_topics_files.py"),
-    "lda": ("models/lda/", "models/topics/"),
-    "mixture": ("models/mixture/",),
+    "topics": (
+        *("models/sam/", "models/lda/", "models/topics/", "experiments/test_sam.py", "experiments/test_lda.py"),
+        *("cli/test_topics.py", "jobs/test_topics_files.py", "corpora/test_mapped.py", "kernels/test_assignments.py"),
+    ),
+    "mixture": ("models/mixture/", "cli/test_cluster.py"),
     "runs": ("run/",),
 }
 """Tests of the same numba kernels, or of the same compiled run, go to one process (`--dist loadgroup`): two would
@@ -56,10 +58,16 @@ def group_of(path: str) -> str | None:
     return next(named, None if any(part in path for part in EACH_ALONE) else path)
 
 
+def manifold_of(item: pytest.Item) -> str | None:
+    """Which process a test of what every manifold promises goes to: those of one manifold share compiled functions."""
+    named = getattr(getattr(item, "callspec", None), "params", {}).get("name")
+    return f"manifold {named}" if named and item.path.match("manifolds/test_contract.py") else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        group = group_of(item.path.relative_to(Path(__file__).parent).as_posix())
+        group = manifold_of(item) or group_of(item.path.relative_to(Path(__file__).parent).as_posix())
         if group is not None and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group))
 

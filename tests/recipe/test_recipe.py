@@ -22,6 +22,7 @@ from orthodrome.recipe.motion import Motion
 from orthodrome.samplers import SGHMC, SGLD, SGNHT, SGRHMC, SGRLD
 from orthodrome.targets import Target
 from support import recipes
+from support.quick import quick
 from support.recipes import N
 
 H = 0.03
@@ -65,7 +66,7 @@ KEYS = {"SGRLD": 3, "SGHMC": 3, "SGRHMC": 4}
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, "SGLD", "SGHMC"))
 def test_a_sampler_is_its_recipe_step_by_step(name: str) -> None:
     """Same key, same noise, 50 steps: equal to rounding. A term of a millionth of a step would show."""
     sampler, recipe = pair(name)
@@ -108,7 +109,7 @@ RNG = np.random.default_rng(0)
 X, R, XI = RNG.normal(size=(40, N)), RNG.normal(size=(40, N)), RNG.normal(size=40) + 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, "SGLD", "SGHMC"))
 def test_every_recipe_is_accepted(name: str) -> None:
     points = {1: X, 2: (X, R), 3: (X, R, XI if name == "SGNHT" else R + 1)}
     blocks = {"SGLD": 1, "SGRLD": 1, "SGHMC": 2, "SGRHMC": 2}.get(name, 3)

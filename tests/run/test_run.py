@@ -14,13 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from orthodrome.core import programs
 from orthodrome.errors import BadInput, Diverged, OrthodromeError, OrthodromeWarning
 from orthodrome.random.keys import new_key
 from orthodrome.run import Stop, loop, pace
 from orthodrome.run.engines import contract
 from orthodrome.run.parallel import use_cores
 from orthodrome.tuning.adapted import Adapted
-from support.run_cases import NORTH, TRACES, PythonWalk, draws, fisher
+from support.run_cases import NORTH, TRACES, PythonWalk, draws, fisher, unseen
 
 
 def test_key_of_a_transition_is_folded_from_chain_and_count() -> None:
@@ -210,8 +211,8 @@ def test_chains_over_two_devices(tmp_path: Path) -> None:
 
 
 def test_a_cold_tuned_run_traces_the_density_at_most_four_times() -> None:
-    jax.clear_caches()  # so this test comes last
+    programs.forget()
     TRACES.clear()
-    draws(fisher(None, None), num_warmup=100)
+    draws(fisher(None, None, unseen()), num_warmup=100)
     assert 1 <= len(TRACES) <= 4
     assert loop.advance_in_warmup()._cache_size() == loop.advance._cache_size() == 1  # one program for each phase

@@ -29,8 +29,12 @@ from support.registry import SAMPLERS, STARTS, Case
 from support.registry.python_samplers import PYTHON_SAMPLERS
 
 COUNT = 3
-LONG_TO_COMPILE = ("Adapted", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering")
-"""Their vmap is left to the slow suite: what they hold is compiled here by itself."""
+LONG_TO_COMPILE = (
+    *("Adapted", "AdaptedDiffusion", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering"),
+    *("SWF", "SCIR", "SOU", "GeodesicNUTS", "GSGNHT"),
+)
+"""Their vmap is left to the slow suite: what the first hold is compiled here by itself, and of the others `RandomWalk`,
+`GeodesicHMC`, `SGGMC` and `SimplexLangevin` have their likes."""
 COMPILED = [name for name, case in SAMPLERS.items() if case.kind.compiled]
 PER_LEAF = [name for name, case in SAMPLERS.items() if case.retuned and case.per_leaf]
 UNADJUSTED = {"lp", "temperature", "step_size", "clipped"}

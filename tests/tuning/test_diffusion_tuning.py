@@ -41,6 +41,7 @@ def test_the_learnt_step_inflates_by_the_share() -> None:
     assert float(draws["sample_stats"]["temperature"].mean()) == pytest.approx(1 + np.tanh(h / 2) * RATIO, abs=0.02)
 
 
+@pytest.mark.slow
 def test_without_noise_the_step_is_the_longest() -> None:
     draws = draws_with(200, 5)
     assert float(draws["sample_stats"]["step_size"].values.min()) == pytest.approx(LONGEST, rel=1e-5)

@@ -66,8 +66,15 @@ def exact_law() -> dict[tuple[int, ...], float]:
     return dict(zip(places, p / p.sum(), strict=True))
 
 
-@pytest.mark.parametrize("biased", [False, True])
-@pytest.mark.parametrize("exact", [AllocationGibbs, CollapsedGibbs])
+@pytest.mark.parametrize(
+    ("exact", "biased"),
+    [
+        (AllocationGibbs, False),
+        (AllocationGibbs, True),
+        (CollapsedGibbs, False),
+        pytest.param(CollapsedGibbs, True, marks=pytest.mark.slow),
+    ],
+)
 def test_gibbs_draws_from_the_enumerated_posterior(exact: Any, biased: bool) -> None:
     """All 64 assignments and E[phi]; the control, a beta off by 0.15, fails."""
     sampler = exact(problem(topic_word_prior=BETA + 0.15 * biased))

@@ -229,6 +229,7 @@ def test_published_settings_are_hot() -> None:
         assert model.temperature_ > 3
 
 
+@pytest.mark.slow
 def test_published_settings_of_the_other_methods() -> None:
     """The authors' GMC methods have fixed small steps and begin the proportions anew; StoVI forgets by the data set."""
     x, settings = planted(60)[1], {"num_warmup": 3, "num_draws": 3, "thin": 1}
