@@ -138,7 +138,7 @@ def killed_in_the_middle(arguments: list[str], commit: Path) -> int:
     return int(json.loads(commit.read_text())["done"])
 
 
-@pytest.mark.parametrize("model", ["sam", pytest.param("lda", marks=pytest.mark.slow)], indirect=True, scope="module")
+@pytest.mark.slow
 def test_kill_and_resume_end_in_the_same_numbers(
     model: str, corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

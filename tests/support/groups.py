@@ -10,7 +10,10 @@ GROUPS = {
         *("cli/test_topics.py", "jobs/test_topics_files.py", "corpora/test_mapped.py", "kernels/test_assignments.py"),
     ),
     "mixture": ("models/mixture/", "cli/test_cluster.py"),
-    "runs": ("run/",),
+    "runs": (
+        *("run/", "storage/test_checkpoint.py", "storage/test_damage.py", "storage/test_draws.py"),
+        *("storage/test_integrity.py", "storage/test_ownership.py", "storage/test_settings_first.py"),
+    ),
 }
 """Tests of the same numba kernels, or of the same compiled run, go to one process: two would compile them twice. So do
 the tests of one file, which share fixtures and programs."""
