@@ -30,6 +30,7 @@ def as_program(page: Path) -> str:
 
 
 LONG = {
+    "bad-input.md",
     "checkpoints.md",
     "choose-a-manifold.md",
     "choose-a-sampler.md",

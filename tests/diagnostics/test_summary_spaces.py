@@ -84,6 +84,7 @@ def test_labels_are_kept_in_the_tables(kind, row):
     assert "a very long name" in text
 
 
+@pytest.mark.slow
 def test_labels_of_players_in_a_fit():
     table = [("Anna", "Bert"), ("Anna", "Clara"), ("Clara", "Bert")]
     model = PairedComparison(num_chains=2, num_warmup=50, num_draws=50).fit(table)

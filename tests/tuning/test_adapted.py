@@ -207,6 +207,7 @@ def gamma_logs(p: jax.Array) -> jax.Array:
     return 2 * jnp.sum(jnp.log(p)) - jnp.sum(p)
 
 
+@pytest.mark.slow
 def test_the_acceptance_comes_near_its_target() -> None:
     kernel = GeodesicNUTS(FullGradient(Target(LogPositive(), gamma_logs)))
     assert abs(tuned(kernel, jnp.ones(20), 600)[1] - 0.8) < 0.08

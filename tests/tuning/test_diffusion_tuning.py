@@ -30,6 +30,7 @@ def draws_with(batch_size: int, num_draws: int) -> Any:
     return sample(sampler, np.float32(5.0), seed=0, num_chains=16, num_warmup=300, num_draws=num_draws, progress=False)
 
 
+@pytest.mark.slow
 def test_the_learnt_step_inflates_by_the_share() -> None:
     """Of 16 chains of 6,000 draws with learnt steps: mean without bias, temperature 1 + share."""
     draws = draws_with(20, 6_000)

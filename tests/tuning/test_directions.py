@@ -139,6 +139,7 @@ def test_eigenvalues_of_opposite_signs() -> None:
     assert float(sums.ratio) == pytest.approx(3, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_diagonal_form_set_by_hand_is_warned_about() -> None:
     settings: dict[str, Any] = {"seed": 0, "num_warmup": 200, "num_draws": 300, "progress": False}
     start = jnp.asarray(exact()[0], jnp.float32)

@@ -123,7 +123,8 @@ LDA(**{settings!r}).fit(planted_counts(), checkpoint={run!r}, checkpoint_every=0
 """
 
 
-@pytest.mark.parametrize("method", ["gibbs", pytest.param("sgrhmc", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["gibbs", "sgrhmc"])
 def test_a_killed_run_goes_on_to_the_same_numbers(method: str, tmp_path: Path) -> None:
     """The process dies in the middle of the draws; the run that goes on ends as one that was never cut short."""
     counts, settings = planted(60).toarray(), QUICK | {"num_warmup": 4, "num_draws": 8, "method": method}

@@ -111,6 +111,7 @@ def test_weights_have_the_mean_of_their_conditional_law(name: str) -> None:
     assert np.abs(np.array([2.0, 2.0, 2.0, 2.0]) / 8 - wanted).max() > 0.05
 
 
+@pytest.mark.slow
 def test_minibatches_of_scir_have_the_mean_of_the_exact_posterior() -> None:
     """The mean of E[phi phi'] over words, which does not know topics' numbers, against enumeration."""
     law = exact_law()

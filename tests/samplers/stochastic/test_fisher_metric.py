@@ -36,7 +36,8 @@ def logistic(w: jax.Array, row: jax.Array) -> jax.Array:
 POSTERIOR = Posterior(Euclidean(), prior, logistic, ROWS)
 
 
-@pytest.mark.parametrize("kind", [SGRLD, pytest.param(SGRHMC, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [SGRLD, SGRHMC])
 def test_the_information_is_a_metric_of_both(kind: Any) -> None:
     """D or S, Gamma and all: the SDE keeps the posterior at every point, with half of the rows as well."""
     sampler = kind(FullGradient(POSTERIOR), FisherMetric(POSTERIOR, num_rows=20), 0.01)

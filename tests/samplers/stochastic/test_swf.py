@@ -92,6 +92,7 @@ def test_the_clock_of_the_ancestors(total: float, time: float) -> None:
             assert abs(ratio.mean() - wanted(1.05 * time)) > THRESHOLD * error
 
 
+@pytest.mark.slow
 def test_the_law_of_the_ancestors_is_that_of_the_series() -> None:
     """Where the alternating series of Jenkins & Spano can be summed: |a| = 2, t = 0.5, P(A = 0), ..., P(A = 9)."""
     total, age, n = 2.0, 0.5, 40_000
@@ -157,6 +158,7 @@ def test_a_wrong_origin_is_seen() -> None:
     assert worst_distance(Origins(dirichlet(), 0.5, power=2.0))[0] > 2 * SURE
 
 
+@pytest.mark.slow
 def test_the_mean_relaxes_at_the_stated_rate() -> None:
     """From a point: e^-h p + (1 - e^-h) a / |a|, in both regimes of the ancestors."""
     for time, scale in ((0.7, 1.0), (0.05, 20.0)):
