@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
 
 from orthodrome.errors import NotConverged, OrthodromeWarning
+from support.groups import group_of
 
 os.environ["ORTHODROME_CACHE"] = "off"  # what was compiled before must not matter, and the user's folder is theirs
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -29,39 +30,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", f"ignore:the run did not converge. (R-hat|only|[0-9]+%|no chain):{short}")
 
 
-GROUPS = {
-    "topics": ("models/sam/", "experiments/test_sam.py", "cli/test_topics.py", "jobs/test_topics_files.py"),
-    "lda": ("models/lda/", "models/topics/"),
-    "mixture": ("models/mixture/",),
-    "runs": ("run/",),
-}
-"""Tests of the same numba kernels, or of the same compiled run, go to one process (`--dist loadgroup`): two would
-compile them twice. So do the tests of one file, which share fixtures and programs."""
-EACH_ALONE = (
-    "samplers/test_stay_in_truth.py",
-    "samplers/test_discrete_law.py",
-    "samplers/test_controls.py",
-    "manifolds/",
-    "experiments/",
-    "test_examples.py",
-    "test_readme.py",
-    "test_public_names.py",
-)
-"""Files whose tests share next to nothing: they fill whichever process is free."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give tests to processes by group, which pytest-xdist's own `--dist loadgroup` reads from markers, and does not
+    find in every version of pytest."""
+    from xdist.scheduler import LoadScopeScheduling
 
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
 
-def group_of(path: str) -> str | None:
-    """Which process a test goes to, or None for any."""
-    named = (name for name, parts in GROUPS.items() if any(part in path for part in parts))
-    return next(named, None if any(part in path for part in EACH_ALONE) else path)
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        group = group_of(item.path.relative_to(Path(__file__).parent).as_posix())
-        if group is not None and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(group))
+    return ByGroup(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture

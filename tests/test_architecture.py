@@ -7,6 +7,7 @@ import graphlib
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,15 +31,22 @@ LOOSE = {"__init__", "__main__", "errors", "schedules", "targets"}
 MOST_FILES = 20
 
 
-def imports(text: str) -> set[str]:
+@cache
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of a source text, which is read once for all tests."""
+    return tuple(ast.walk(ast.parse(text)))
+
+
+@cache
+def imports(text: str) -> frozenset[str]:
     """Return every module of ours that a source text imports, anywhere in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name.removeprefix("orthodrome.") for name in found if name.startswith("orthodrome.")}
+    return frozenset(name.removeprefix("orthodrome.") for name in found if name.startswith("orthodrome."))
 
 
 def modules() -> dict[str, str]:
@@ -81,7 +89,7 @@ def test_nothing_imports_in_a_circle() -> None:
 
 
 def test_no_relative_imports() -> None:
-    nodes = ((name, node) for name, text in SOURCES.items() for node in ast.walk(ast.parse(text)))
+    nodes = ((name, node) for name, text in SOURCES.items() for node in nodes_of(text))
     assert [name for name, node in nodes if isinstance(node, ast.ImportFrom) and node.level] == []
 
 
@@ -125,7 +133,7 @@ OF_THE_SYSTEM = {"_exit"}
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
     """Yield the module and the definition of every class."""
     for name, text in SOURCES.items():
-        yield from ((name, node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
+        yield from ((name, node) for node in nodes_of(text) if isinstance(node, ast.ClassDef))
 
 
 def sampler_classes() -> dict[str, str]:
@@ -141,7 +149,7 @@ def sampler_classes() -> dict[str, str]:
 
 def asked_classes(text: str) -> set[str]:
     """Return the names of all classes that `isinstance` or `issubclass` is asked about."""
-    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and len(node.args) == 2)
+    calls = (node for node in nodes_of(text) if isinstance(node, ast.Call) and len(node.args) == 2)
     asked = (node.args[1] for node in calls if isinstance(node.func, ast.Name) and node.func.id in ASKING)
     parts = (part for node in asked for part in ast.walk(node))
     return {part.attr if isinstance(part, ast.Attribute) else part.id for part in parts if isinstance(part, NAMING)}
@@ -152,7 +160,7 @@ ASKING, NAMING = {"isinstance", "issubclass"}, (ast.Name, ast.Attribute)
 
 def private_names(text: str) -> set[str]:
     """Return the private names that a module imports, or uses as attributes without defining them."""
-    nodes = list(ast.walk(ast.parse(text)))
+    nodes = nodes_of(text)
     own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
     own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
     own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

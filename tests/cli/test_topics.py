@@ -138,7 +138,7 @@ def killed_in_the_middle(arguments: list[str], commit: Path) -> int:
     return int(json.loads(commit.read_text())["done"])
 
 
-@pytest.mark.parametrize("model", ["sam", pytest.param("lda", marks=pytest.mark.slow)], indirect=True, scope="module")
+@pytest.mark.slow
 def test_kill_and_resume_end_in_the_same_numbers(
     model: str, corpus: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,14 +241,7 @@ def test_demo_and_demo_again(
     """With a small corpus in place of the docstrings: topics, figures, where they are; then again in the same place."""
     words = planted()
     monkeypatch.setattr(documents, "python_docstrings", lambda: from_words(words, [f"d{n}" for n in range(len(words))]))
-    small = {
-        "method": "gmc-bgibbs",
-        "num_topics": 3,
-        "num_iterations": 20,
-        "max_df": 1.0,
-        "num_threads": 1,
-        "doc_topic_prior": 1,
-    }
+    small = {"num_topics": 3, "num_iterations": 20, "max_df": 1.0, "num_threads": 1, "doc_topic_prior": 1}
     monkeypatch.setattr(demo, "SETTINGS", small)
     assert cli.main(["demo", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out

@@ -61,6 +61,7 @@ def test_one_column_is_von_mises_fisher() -> None:
     assert abs(float(x.mean()) - float(bessel_ratio(2.0, 3.0))) < 4.5 * float(x.std()) / N**0.5
 
 
+@pytest.mark.slow
 def test_orthogonal_group_of_the_plane() -> None:
     """On O(2) the determinants have odds I_0(a + b) : I_0(a - b), and each half is a von Mises law."""
     a, b = 2.0, 0.7
@@ -73,7 +74,8 @@ def test_orthogonal_group_of_the_plane() -> None:
         assert abs(cosine.mean() - float(bessel_ratio(0.0, kappa))) < 4.5 * cosine.std() / half.sum() ** 0.5
 
 
-@pytest.mark.parametrize(("n", "p", "scale"), [pytest.param(4, 2, 1.0, marks=pytest.mark.slow), (3, 3, 0.8)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "p", "scale"), [(4, 2, 1.0), (3, 3, 0.8)])
 def test_matrix_von_mises_fisher_against_uniform(n: int, p: int, scale: float) -> None:
     law = MatrixVonMisesFisher(normal_matrix(2, n, p, scale))
     assert z_against_uniform(law, UniformStiefel(n, p), 3) < 4.5
@@ -117,7 +119,8 @@ def test_rotations_in_four_dimensions() -> None:
     assert z_against_uniform(RotationVonMisesFisher(normal_matrix(11, 4, 4, 0.4)), UniformRotation(4), 12) < 4.5
 
 
-@pytest.mark.parametrize("right", [(1.0, 1.0), pytest.param((0.8, -0.4), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("right", [(1.0, 1.0), (0.8, -0.4)])
 def test_matrix_bingham_against_uniform(right: tuple[float, float]) -> None:
     symmetric = normal_matrix(13, 5, 5, 0.8)
     law = MatrixBingham(symmetric + symmetric.T, jnp.diag(jnp.array(right)))

@@ -73,7 +73,7 @@ def test_von_mises_fisher_moments(d: int, kappa: float) -> None:
     assert abs(seen.mean()) < 4 * seen.std() / count**0.5
 
 
-@pytest.mark.parametrize("kappa", [0.0, 3.0, 1e6])
+@pytest.mark.parametrize("kappa", [pytest.param(0.0, marks=pytest.mark.slow), 3.0, 1e6])
 def test_von_mises_fisher_is_normalised(kappa: float) -> None:
     """In three dimensions the constant is kappa / (4 pi sinh kappa)."""
     law = VonMisesFisher(jnp.array([0.0, 0.6, 0.8]), kappa)

@@ -57,6 +57,7 @@ def test_axes_whose_signs_say_nothing():
     assert diagnose(tree).variables["x"]["rhat_invariant"] < 1.01
 
 
+@pytest.mark.slow
 def test_axes_of_a_fit():
     """Lengths of columns used to be .81 to .93, "on Euclidean"."""
     x = np.random.default_rng(2).normal(size=(60, 3)) * [1.5, 1.0, 0.7]
@@ -83,6 +84,7 @@ def test_labels_are_kept_in_the_tables(kind, row):
     assert "a very long name" in text
 
 
+@pytest.mark.slow
 def test_labels_of_players_in_a_fit():
     table = [("Anna", "Bert"), ("Anna", "Clara"), ("Clara", "Bert")]
     model = PairedComparison(num_chains=2, num_warmup=50, num_draws=50).fit(table)

@@ -37,7 +37,10 @@ def refuse(match: str, sampler: Any, start: Any = NORTH, error: type[Exception] 
         sample(sampler, start, **RUN)
 
 
-@pytest.mark.parametrize("law", [LAW, Posterior(Sphere(), linear, product, ROWS)], ids=["target", "posterior"])
+BOTH = [LAW, pytest.param(Posterior(Sphere(), linear, product, ROWS), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("law", BOTH, ids=["target", "posterior"])
 def test_a_law_is_its_own_gradient(law: Any) -> None:
     """`GeodesicNUTS(target)` without `FullGradient` had no attribute 'estimate'."""
     bare, wrapped = (sample(GeodesicNUTS(g, 0.2, 3), NORTH, **RUN) for g in (law, FullGradient(law)))

@@ -20,6 +20,7 @@ def test_the_example_of_the_errata() -> None:
     assert float(found) == pytest.approx(1524.5, abs=0.1)
 
 
+@pytest.mark.slow
 def test_the_example_by_simulation() -> None:
     """A run of 200,000 chains sees 0.35 in the mean (0.9 % of a standard deviation) and 1.3 % in the variance."""
     size, rng = 200_000, np.random.default_rng(0)

@@ -119,13 +119,13 @@ def test_the_loop_in_numpy_has_our_gradient_and_geodesic() -> None:
         u, scale, c = np.linalg.qr(rng.normal(size=(9, 3)))[0], rng.normal(size=3), -0.5
         law = target(edges, "probit", "float64")
         x = {"frame": u, "eigenvalues": scale, "intercept": np.asarray(c)}
-        ours = jax.grad(law.embedded_logdensity)(jax.tree.map(jax.numpy.asarray, x))
+        ours = jax.jit(jax.grad(law.embedded_logdensity))(jax.tree.map(jax.numpy.asarray, x))
         plain = eigenmodel_speed.gradients(2 * edges - 1, u, scale, c)
         for name, value in zip(("frame", "eigenvalues", "intercept"), plain, strict=True):
             np.testing.assert_allclose(ours[name], value, rtol=1e-9, atol=1e-10)
         v = eigenmodel_speed.project(u, rng.normal(size=u.shape))
         stiefel = law.manifold.factors["frame"]
-        for a, b in zip(eigenmodel_speed.geodesic(u, v, 0.3), stiefel.geodesic(u, v, 0.3), strict=True):
+        for a, b in zip(eigenmodel_speed.geodesic(u, v, 0.3), jax.jit(stiefel.geodesic)(u, v, 0.3), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-12)
 
 
@@ -135,6 +135,7 @@ def test_a_missing_file_is_named(module: object, tmp_path: Path) -> None:
         module.run(Context(module.NAME, "quick", 0, tmp_path, tmp_path))  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_figures_1_to_3(tmp_path: Path) -> None:
     claims_made = gmc_geometry.run(Context("gmc-geometry", "quick", 0, tmp_path))
     assert [claim.id for claim in claims_made if not claim.holds] == []

@@ -49,7 +49,7 @@ def test_the_two_drifts_of_sgrld(method: str) -> None:
         theta = jnp.asarray(np.random.default_rng(0).gamma(2.0, size=10))
         sampler = dirichlet.sampler_of(method, jnp.asarray(SPARSE.rows), 1000, 2e-6)
         step = lambda i: sampler.step(jax.random.key(i), sampler.init(theta))[0].position
-        moved = np.asarray(jax.vmap(step)(jnp.arange(4_000)))
+        moved = np.asarray(jax.jit(jax.vmap(step))(jnp.arange(4_000)))
         counts = np.array([800.0, 100, 100, *[0] * 7])
         p = np.asarray(theta / theta.sum())
         right = 0.1 - np.asarray(theta) + counts - p * 1000

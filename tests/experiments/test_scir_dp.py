@@ -63,6 +63,7 @@ def test_only_the_faults_that_are_asked_for() -> None:
     assert [f.name for f in dataclasses.fields(base)] == [f.name for f in dataclasses.fields(with_faults(base, "b"))]
 
 
+@pytest.mark.slow
 def test_a_case_finds_planted_kinds_and_fault_b_hides_them() -> None:
     """With the fault, both components are moved towards the mean of the first users."""
     visits = (planted(), planted(100))

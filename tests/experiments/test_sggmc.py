@@ -77,6 +77,7 @@ def test_grid_posterior_has_both_modes() -> None:
     assert middles[k] == pytest.approx(np.pi / 24, abs=0.15) and middles[m] == pytest.approx(-np.pi / 8, abs=0.3)
 
 
+@pytest.mark.slow
 def test_rates(tmp_path: Path) -> None:
     result = contract.reproduce("integrator-rates", scale="quick", seed=0, out=tmp_path)
     assert [claim["id"] for claim in result["claims"] if not claim["holds"]] == []

@@ -40,6 +40,7 @@ from orthodrome.linear.noise import injected_noise
 from orthodrome.manifolds import Euclidean, LogPositive, Sphere
 from orthodrome.samplers import SGGMC, SGLD, Streamed
 from orthodrome.targets import Posterior
+from support.quick import slow
 from support.registry.estimators import (
     complete,
     draw_labels,
@@ -142,7 +143,7 @@ def line(manifold: Any = None) -> Posterior:
     )
 
 
-@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("replace", [False, slow(True)])
 @pytest.mark.parametrize(
     "kind", [ScalarForm(), DiagonalForm(), LowRankForm(2), FullForm()], ids=lambda k: type(k).__name__
 )
@@ -191,8 +192,13 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("noise", NOISES)
+COVERING = dict.fromkeys(zip(NOISES, ["number", "elements", "number", "map", "elements", "map"], strict=True))
+"""Every noise and every step in the fast suite; all pairs of them in the slow one."""
+
+
+@pytest.mark.parametrize(
+    ("noise", "step"), [p if p in COVERING else slow(*p) for p in itertools.product(NOISES, STEPS)]
+)
 def test_injected_noise(noise: str, step: str) -> None:
     """Its covariance is 2 C t - h V h' within sampling error, for a number and a matrix C."""
     v, h, like = NOISES[noise], STEPS[step], jnp.zeros((2, 2))

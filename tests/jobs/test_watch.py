@@ -71,7 +71,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
 def fetch(address: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(urllib.request.Request(address, method=method, headers=headers), timeout=20) as answer:
+        with opener.open(urllib.request.Request(address, method=method, headers=headers), timeout=600) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()

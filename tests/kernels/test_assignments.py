@@ -10,6 +10,7 @@ from scipy import stats
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import Tokens, assign_topics, tokens
+from support.quick import slow
 
 LEAST = 1e-3
 
@@ -30,7 +31,7 @@ def fits(found: np.ndarray, probabilities: np.ndarray) -> float:
     return float(stats.chisquare(observed[keep], wanted[keep] * observed[keep].sum() / wanted[keep].sum()).pvalue)
 
 
-@pytest.mark.parametrize(("num_topics", "others"), [(3, 5), (16, 5), (37, 5), (112, 40), (150, 17)])
+@pytest.mark.parametrize(("num_topics", "others"), [slow(3, 5), (16, 5), slow(37, 5), slow(112, 40), slow(150, 17)])
 def test_a_draw_has_the_dense_conditional(num_topics: int, others: int) -> None:
     """The last token, in many copies of a document whose other tokens are set back by construction.
 
@@ -54,7 +55,7 @@ def test_a_draw_has_the_dense_conditional(num_topics: int, others: int) -> None:
     assert fits(observed, uncounted.astype(np.float64)) < LEAST  # the control: the token counts itself
 
 
-@pytest.mark.parametrize("padding", [0, 130])
+@pytest.mark.parametrize("padding", [0, slow(130)])
 def test_sweeps_stay_in_the_exact_law(padding: int) -> None:
     """Four tokens, three topics: from exact draws of z, two sweeps, all 81 outcomes; and a control from elsewhere.
 

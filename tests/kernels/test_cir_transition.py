@@ -16,6 +16,7 @@ from scipy import stats
 from orthodrome.dynamics.cir import cir_mean, cir_variance
 from orthodrome.errors import BadInput
 from orthodrome.kernels.transition import cir_transition, cir_transition_counts
+from support.quick import quick, slow
 
 NUM, LEAST = 20_000, 1e-3
 SHAPES = [1e-4, 0.01, 0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 3.0, 400.0]
@@ -35,7 +36,7 @@ def p_value(log_draws: np.ndarray, theta: float, shape: float, time: float) -> f
     return min(few, stats.kstest((exact.cdf(seen) - below) / (1 - below), "uniform").pvalue)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", quick(SHAPES, 1e-4, 0.3, 1.0, 1.5, 400.0))
 @pytest.mark.parametrize("theta", [1e-6, 0.3, 5.0, 1000.0])
 def test_numba_has_the_law_of_scipy(shape: float, theta: float) -> None:
     for time in (0.05, 1.0):
@@ -43,13 +44,14 @@ def test_numba_has_the_law_of_scipy(shape: float, theta: float) -> None:
         assert p_value(draws, theta, shape, time) > LEAST / 10
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", quick(SHAPES, 1e-4, 0.3, 3.0))
 def test_jax_has_the_law_of_scipy(shape: float) -> None:
     for theta in (1e-6, 0.3, 5.0, 1000.0):
         draws = cir_transition(jax.random.key(3), jnp.full(NUM, jnp.log(theta)), shape, 0.3)
         assert p_value(np.asarray(draws), theta, shape, 0.3) > LEAST / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [0.01, 0.7, 2.0])
 def test_the_two_implementations_agree(shape: float) -> None:
     start = np.linspace(-3, 3, NUM).astype(np.float32)
@@ -67,7 +69,7 @@ def test_controls_are_caught() -> None:
     assert p_value(np.log(euler), 5.0, 0.3, 0.2) < LEAST
 
 
-@pytest.mark.parametrize("rate, volatility", [(1.0, np.sqrt(2)), (0.5, 1.7), (3.0, 0.4)])
+@pytest.mark.parametrize("rate, volatility", [slow(1.0, np.sqrt(2)), (0.5, 1.7), slow(3.0, 0.4)])
 @pytest.mark.parametrize("kind", ["numba", "jax"])
 def test_moments_with_free_parameters(rate: float, volatility: float, kind: str) -> None:
     """Four standard errors of 400,000 draws are 0.6 % of a standard deviation, and about 1.5 % of the variance."""
@@ -81,7 +83,7 @@ def test_moments_with_free_parameters(rate: float, volatility: float, kind: str)
 
 
 @pytest.mark.parametrize(
-    "kind, size", [("numba", 20_000_000), ("jax", 300_000), pytest.param("jax", 20_000_000, marks=pytest.mark.slow)]
+    "kind, size", [("numba", 2_000_000), ("jax", 300_000), slow("numba", 20_000_000), slow("jax", 20_000_000)]
 )
 def test_tiny_shapes_in_float32(kind: str, size: int) -> None:
     """From the stationary law of shape 1e-4, one step: finite logarithms, and the mean within four standard errors.
@@ -110,6 +112,7 @@ def test_draws_do_not_depend_on_the_number_of_threads() -> None:
     assert not np.array_equal(found[0], cir_transition(10, start, shapes, 0.1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_counts_are_shapes(dtype: type) -> None:
     counts = np.random.default_rng(2).poisson(0.3, (20, 300)).astype(np.float32)

@@ -71,7 +71,13 @@ def largest_z(sampler: Any) -> float:
     return float(np.max(np.abs(logs.mean(axis=0) - exact) / error))
 
 
-@pytest.mark.parametrize("kind", [lambda h: GeodesicHMC(TARGET, h, 4), lambda h: GeodesicNUTS(TARGET, h)])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(lambda h: GeodesicHMC(TARGET, h, 4), id="HMC"),
+        pytest.param(lambda h: GeodesicNUTS(TARGET, h), id="NUTS", marks=pytest.mark.slow),
+    ],
+)
 def test_dynamics_in_such_units_stay_in_the_law(kind: Any) -> None:
     """4,000 draws: 4.4 standard errors are 7 % of a standard deviation."""
     scale = jnp.asarray(CONCENTRATION**-0.5)

@@ -9,6 +9,7 @@ from orthodrome import BadInput, Directional
 from orthodrome.densities import RotationVonMisesFisher
 
 
+@pytest.mark.slow
 def test_rotations_are_fitted():
     f = np.array([[6.0, 1.0, 0.0], [-1.0, 4.0, 0.5], [0.3, 0.0, 2.0]], np.float32)
     x = np.asarray(RotationVonMisesFisher(jnp.asarray(f)).sample(jax.random.key(0), (150,)), float)
@@ -27,7 +28,8 @@ def test_rotations_are_fitted():
     assert model.bayes_factor().log_bayes_factor > 50
 
 
-@pytest.mark.parametrize("law", ["sine-mixture", pytest.param("cosine-mixture", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["sine-mixture", "cosine-mixture"])
 def test_two_clouds_on_the_torus(law):
     rng = np.random.default_rng(4)
     first = rng.multivariate_normal([1.0, -2.0], [[0.05, 0.03], [0.03, 0.05]], 60)

@@ -22,6 +22,7 @@ from orthodrome.recipe.motion import Motion
 from orthodrome.samplers import SGHMC, SGLD, SGNHT, SGRHMC, SGRLD
 from orthodrome.targets import Target
 from support import recipes
+from support.quick import quick, slow
 from support.recipes import N
 
 H = 0.03
@@ -65,7 +66,7 @@ KEYS = {"SGRLD": 3, "SGHMC": 3, "SGRHMC": 4}
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, "SGLD", "SGHMC"))
 def test_a_sampler_is_its_recipe_step_by_step(name: str) -> None:
     """Same key, same noise, 50 steps: equal to rounding. A term of a millionth of a step would show."""
     sampler, recipe = pair(name)
@@ -108,7 +109,7 @@ RNG = np.random.default_rng(0)
 X, R, XI = RNG.normal(size=(40, N)), RNG.normal(size=(40, N)), RNG.normal(size=40) + 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, "SGLD", "SGHMC"))
 def test_every_recipe_is_accepted(name: str) -> None:
     points = {1: X, 2: (X, R), 3: (X, R, XI if name == "SGNHT" else R + 1)}
     blocks = {"SGLD": 1, "SGRLD": 1, "SGHMC": 2, "SGRHMC": 2}.get(name, 3)
@@ -322,7 +323,9 @@ def test_integrators_have_the_covariance_of_their_equations(integrator: Any) -> 
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: type(i).__name__)
+@pytest.mark.parametrize(
+    "integrator", [slow(i) if isinstance(i, Symmetric) else i for i in INTEGRATORS], ids=lambda i: type(i).__name__
+)
 def test_compensation_gives_the_covariance_of_exact_gradients(integrator: Any) -> None:
     """With V = 3 told nothing changes, exactly; a control that is not told is hotter by 0.15 at least."""
     clean = stationary(integrator, 0.2)

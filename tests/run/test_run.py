@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import blackjax
 import jax
@@ -14,13 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from orthodrome.core import programs
 from orthodrome.errors import BadInput, Diverged, OrthodromeError, OrthodromeWarning
 from orthodrome.random.keys import new_key
 from orthodrome.run import Stop, loop, pace
 from orthodrome.run.engines import contract
 from orthodrome.run.parallel import use_cores
 from orthodrome.tuning.adapted import Adapted
-from support.run_cases import NORTH, TRACES, PythonWalk, draws, fisher
+from support.run_cases import NORTH, TRACES, PythonWalk, draws, fisher, unseen
 
 
 def test_key_of_a_transition_is_folded_from_chain_and_count() -> None:
@@ -188,30 +190,44 @@ TWO_DEVICES = """
 import orthodrome, sys, numpy as np
 assert orthodrome.use_cores(2) == 2
 from support.run_cases import draws, fisher
+"""
+PLAIN = """
 plain = draws()
+odd = draws(num_chains=3, num_draws=5, progress=True)
+np.savez(sys.argv[1], plain=plain.posterior.x.values)
+"""
+TUNED = """
 tuned = draws(fisher(None, None), num_warmup=100, keep_warmup=True)
 steps = tuned["warmup_sample_stats"].step_size.values
 learnt = tuned["sample_stats"].step_size.values[:, 0]
 assert len(learnt) == 2 and learnt[0] == learnt[1], "chains on two devices learn together"
 assert not np.array_equal(steps[0], steps[1]) and np.array_equal(steps[0, 50:51], steps[1, 50:51]), "now and then"
-odd = draws(num_chains=3, num_draws=5, progress=True)
-np.savez(sys.argv[1], plain=plain.posterior.x.values)
 """
 
 
-def test_chains_over_two_devices(tmp_path: Path) -> None:
-    out = tmp_path / "draws.npz"
+def on_two_devices(program: str, *arguments: Any) -> str:
+    """Run a program in a process with two devices, and return what it says."""
     here = str(Path(__file__).parents[1])
     env = os.environ | {"PYTHONPATH": os.pathsep.join([here, str(Path(here).parent / "src")])}
-    done = subprocess.run([sys.executable, "-c", TWO_DEVICES, out], env=env, capture_output=True, text=True)
+    command = [sys.executable, "-c", TWO_DEVICES + program, *map(str, arguments)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "1 device(s) stay idle: 3 chains" in done.stderr
-    np.testing.assert_allclose(np.load(out)["plain"], draws().posterior.x.values, atol=1e-4)
+    return done.stderr
+
+
+def test_chains_over_two_devices(tmp_path: Path) -> None:
+    assert "1 device(s) stay idle: 3 chains" in on_two_devices(PLAIN, tmp_path / "draws.npz")
+    np.testing.assert_allclose(np.load(tmp_path / "draws.npz")["plain"], draws().posterior.x.values, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_chains_over_two_devices_learn_together() -> None:
+    on_two_devices(TUNED)
 
 
 def test_a_cold_tuned_run_traces_the_density_at_most_four_times() -> None:
-    jax.clear_caches()  # so this test comes last
+    programs.forget()
     TRACES.clear()
-    draws(fisher(None, None), num_warmup=100)
+    draws(fisher(None, None, unseen()), num_warmup=100)
     assert 1 <= len(TRACES) <= 4
     assert loop.advance_in_warmup()._cache_size() == loop.advance._cache_size() == 1  # one program for each phase

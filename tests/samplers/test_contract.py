@@ -10,7 +10,6 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,13 +24,19 @@ from orthodrome.doors import check_sampler
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.samplers.contract import PythonSampler, Sampler
 from support.classes import classes_with
+from support.quick import quick
 from support.registry import SAMPLERS, STARTS, Case
 from support.registry.python_samplers import PYTHON_SAMPLERS
 
 COUNT = 3
-LONG_TO_COMPILE = ("Adapted", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering")
-"""Their vmap is left to the slow suite: what they hold is compiled here by itself."""
+LONG_TO_COMPILE = (
+    *("Adapted", "AdaptedDiffusion", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering"),
+    *("SWF", "SCIR", "SOU", "GeodesicNUTS", "GSGNHT"),
+)
+"""Their vmap is left to the slow suite: what the first hold is compiled here by itself, and of the others `RandomWalk`,
+`GeodesicHMC`, `SGGMC` and `SimplexLangevin` have their likes."""
 COMPILED = [name for name, case in SAMPLERS.items() if case.kind.compiled]
+QUICK_TO_COMPILE = [name for name in COMPILED if name not in LONG_TO_COMPILE]
 PER_LEAF = [name for name, case in SAMPLERS.items() if case.retuned and case.per_leaf]
 UNADJUSTED = {"lp", "temperature", "step_size", "clipped"}
 
@@ -98,13 +103,7 @@ def chain(tree: Any, i: int) -> Any:
     return jax.tree.map(lambda a: a[i], tree)
 
 
-def of_one_process(names: Iterable[str], slow: tuple[str, ...] = ()) -> list[Any]:
-    """Parameters of tests that share a fixture, which two processes would make twice."""
-    group = lambda n: [pytest.mark.xdist_group(f"contract of {n}"), *[pytest.mark.slow] * (n in slow)]
-    return [pytest.param(n, marks=group(n)) for n in names]
-
-
-@pytest.fixture(scope="module", params=of_one_process(SAMPLERS))
+@pytest.fixture(scope="module", params=SAMPLERS)
 def seen(request: pytest.FixtureRequest) -> Seen:
     case = SAMPLERS[request.param]
     density = Counted(STARTS[case.start].logdensity)
@@ -184,7 +183,7 @@ def distances(a: Any, b: Any) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("seen", of_one_process(COMPILED, slow=LONG_TO_COMPILE), indirect=True)
+@pytest.mark.parametrize("seen", quick(COMPILED, *QUICK_TO_COMPILE), indirect=True)
 def test_chains_in_a_vmap_are_chains_in_a_loop(seen: Seen) -> None:
     """The same keys give the same draws to rounding."""
     with jax.enable_x64(True):
@@ -193,7 +192,7 @@ def test_chains_in_a_vmap_are_chains_in_a_loop(seen: Seen) -> None:
         jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-11, atol=1e-12), together, stack(seen.after))
 
 
-@pytest.mark.parametrize("seen", of_one_process(n for n in COMPILED if SAMPLERS[n].retuned), indirect=True)
+@pytest.mark.parametrize("seen", [n for n in COMPILED if SAMPLERS[n].retuned], indirect=True)
 def test_the_density_is_traced_few_times_and_a_new_step_size_does_not_retrace(seen: Seen) -> None:
     assert 1 <= seen.traced <= seen.case.traces
     traced = seen.density.count
@@ -204,7 +203,7 @@ def test_the_density_is_traced_few_times_and_a_new_step_size_does_not_retrace(se
     assert max(distances(state.position, seen.after[0][0].position)) > 1e-6, "the new step size must be used"
 
 
-@pytest.mark.parametrize("seen", of_one_process(PER_LEAF), indirect=True)
+@pytest.mark.parametrize("seen", PER_LEAF, indirect=True)
 def test_each_leaf_has_its_own_step(seen: Seen) -> None:
     """The first leaf stands still with a step of next to nothing, while the others move."""
     with jax.enable_x64(True):

@@ -17,6 +17,7 @@ from jax import Array
 
 from orthodrome.gradients import FullGradient, NoisyGradient
 from orthodrome.manifolds import Euclidean
+from support.quick import quick
 from support.registry import SAMPLERS, Case, Law
 from support.registry.construction import STRETCH
 
@@ -79,7 +80,7 @@ def chain(sampler: Any, key: Array, start: Array) -> tuple[list, list]:
     return squares, temperature
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n == "Scheduled" else []) for n in NAMES])
+@pytest.mark.parametrize("name", quick(NAMES, *(n for n in NAMES if n not in ("Recipe", "Scheduled"))))
 def test_the_variance_is_that_of_the_scheme(name: str) -> None:
     """At two steps. Where there is a bias to see, half the step would not pass for the whole one."""
     case = SAMPLERS[name]

@@ -47,7 +47,7 @@ def test_a_finished_run_is_extended(tmp_path: Path) -> None:
     assert same(draws(checkpoint=tmp_path, num_draws=70), draws(num_draws=70))
 
 
-@pytest.mark.parametrize("fail_at", [0, 1, 4, 9])
+@pytest.mark.parametrize("fail_at", [*(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1)), 4, 9])
 def test_a_tuned_run_stopped_anywhere_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail_at: int) -> None:
     """Commits after every chunk; the one after `fail_at` dies before its last stroke, in warm-up or in the draws."""
     sampler, options = fisher(None, None), {"num_warmup": 30, "num_draws": 40, "keep_warmup": True}

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from orthodrome import LDA, SAM
 from orthodrome.run import pace
 from orthodrome.storage import blocks, checkpoint
 from support.run_cases import draws
@@ -40,11 +39,15 @@ def beside(folder: Path | None) -> Any:
 
 def sam(folder: Path | None) -> Any:
     """Spherical topics, with held-out documents that are watched."""
+    from orthodrome import SAM  # here: a child that does without is spared the import
+
     return SAM(3, method="gsgnht", num_steps=2, **TOPICS).fit(ROWS, held_out=ROWS[:9], **at(folder)).draws_
 
 
 def lda(folder: Path | None) -> Any:
     """Topics of words by Gibbs sweeps, with a learnt prior."""
+    from orthodrome import LDA
+
     return LDA(3, method="gibbs", learn_prior=True, **TOPICS).fit(COUNTS, held_out=COUNTS[:9], **at(folder)).draws_
 
 

@@ -30,6 +30,7 @@ def draws_with(batch_size: int, num_draws: int) -> Any:
     return sample(sampler, np.float32(5.0), seed=0, num_chains=16, num_warmup=300, num_draws=num_draws, progress=False)
 
 
+@pytest.mark.slow
 def test_the_learnt_step_inflates_by_the_share() -> None:
     """Of 16 chains of 6,000 draws with learnt steps: mean without bias, temperature 1 + share."""
     draws = draws_with(20, 6_000)
@@ -41,6 +42,7 @@ def test_the_learnt_step_inflates_by_the_share() -> None:
     assert float(draws["sample_stats"]["temperature"].mean()) == pytest.approx(1 + np.tanh(h / 2) * RATIO, abs=0.02)
 
 
+@pytest.mark.slow
 def test_without_noise_the_step_is_the_longest() -> None:
     draws = draws_with(200, 5)
     assert float(draws["sample_stats"]["step_size"].values.min()) == pytest.approx(LONGEST, rel=1e-5)

@@ -92,11 +92,11 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "GSGNHT none": (GSGNHT, None, lambda v: np.eye(2) * np.trace(v) / 2),
     "SGNHT none": (SGNHT, None, lambda v: np.eye(2) * np.trace(v) / 2),
 }
-SLOW, MORE = pytest.mark.slow, ("SGGMC none", "SGLD diagonal", "SGNHT none")
+QUICK = ("GSGNHT none",)
 """What the other cases say of other samplers is left to the slow suite."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW if name in MORE else ()) for name in CASES])
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in CASES])
 def test_the_heat_that_is_left_in_every_direction(name: str) -> None:
     """|h (V - made up for) / (2 C)| is at most 5 % in every direction, from the exact V; a diagonal left 38 %."""
     kind, form, made_up = CASES[name]
@@ -139,6 +139,7 @@ def test_eigenvalues_of_opposite_signs() -> None:
     assert float(sums.ratio) == pytest.approx(3, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_diagonal_form_set_by_hand_is_warned_about() -> None:
     settings: dict[str, Any] = {"seed": 0, "num_warmup": 200, "num_draws": 300, "progress": False}
     start = jnp.asarray(exact()[0], jnp.float32)
@@ -162,6 +163,7 @@ def test_the_temperature_along_the_worst_direction() -> None:
     assert abs(abs(worst.temperature - 1) - np.linalg.eigvalsh(heat)[-1]) < 4 * worst.error
 
 
+@pytest.mark.slow
 def test_a_metric_that_is_a_matrix_is_measured() -> None:
     """SGFS brings its own, and was stopped by it."""
     sampler = SGFS(Minibatch(posterior(), BATCH, noise=EmpiricalFisher(FullForm())))

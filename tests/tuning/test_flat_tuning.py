@@ -137,7 +137,7 @@ CASES: dict[str, tuple[Callable[[], Any], np.ndarray, Callable[[Any], tuple[np.n
 }
 
 
-FAST = ("SGLD", "SGHMC")
+FAST = ("SGLD",)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else [pytest.mark.slow]) for n in CASES])

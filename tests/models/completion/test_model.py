@@ -35,6 +35,7 @@ def fitted() -> tuple[MatrixCompletion, np.ndarray, np.ndarray]:
         return MatrixCompletion(3, random_state=0, **settings).fit(matrix), matrix, truth
 
 
+@pytest.mark.slow
 def test_a_planted_matrix_is_found(fitted: Any) -> None:
     """Unseen entries, the noise, the mean and two of three singular values; predictions beat the least squares."""
     model, matrix, truth = fitted
@@ -52,6 +53,7 @@ def test_a_planted_matrix_is_found(fitted: Any) -> None:
     assert -model.score(matrix) < 0.55 and set(model.draws_["posterior"].data_vars) >= {"left", "right", "noise"}
 
 
+@pytest.mark.slow
 def test_intervals_cover(fitted: Any) -> None:
     """The intervals of 1,200 unseen entries and of new observations of them; narrower ones cover less."""
     model, matrix, truth = fitted
@@ -161,6 +163,7 @@ def test_bad_settings_are_refused(settings: dict[str, Any], text: str) -> None:
         MatrixCompletion(**{"rank": 2, **settings}).fit(planted((7, 5), 0.7)[0])
 
 
+@pytest.mark.slow
 def test_places_that_are_asked_for_are_checked(fitted: Any) -> None:
     model, _, _ = fitted
     with pytest.raises(BadInput, match="outside"):

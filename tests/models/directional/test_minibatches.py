@@ -20,6 +20,7 @@ def planted(count: int, seed: int = 0) -> np.ndarray:
     return moved / np.linalg.norm(moved, axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_the_posterior_by_rows_is_the_one_of_all() -> None:
     """The sum over rows and the density of all rows at once differ by nothing."""
     x = planted(50)

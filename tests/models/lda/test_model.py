@@ -123,6 +123,7 @@ LDA(**{settings!r}).fit(planted_counts(), checkpoint={run!r}, checkpoint_every=0
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gibbs", "sgrhmc"])
 def test_a_killed_run_goes_on_to_the_same_numbers(method: str, tmp_path: Path) -> None:
     """The process dies in the middle of the draws; the run that goes on ends as one that was never cut short."""

@@ -66,8 +66,15 @@ def exact_law() -> dict[tuple[int, ...], float]:
     return dict(zip(places, p / p.sum(), strict=True))
 
 
-@pytest.mark.parametrize("biased", [False, True])
-@pytest.mark.parametrize("exact", [AllocationGibbs, CollapsedGibbs])
+@pytest.mark.parametrize(
+    ("exact", "biased"),
+    [
+        (AllocationGibbs, False),
+        (AllocationGibbs, True),
+        (CollapsedGibbs, False),
+        pytest.param(CollapsedGibbs, True, marks=pytest.mark.slow),
+    ],
+)
 def test_gibbs_draws_from_the_enumerated_posterior(exact: Any, biased: bool) -> None:
     """All 64 assignments and E[phi]; the control, a beta off by 0.15, fails."""
     sampler = exact(problem(topic_word_prior=BETA + 0.15 * biased))
@@ -104,6 +111,7 @@ def test_weights_have_the_mean_of_their_conditional_law(name: str) -> None:
     assert np.abs(np.array([2.0, 2.0, 2.0, 2.0]) / 8 - wanted).max() > 0.05
 
 
+@pytest.mark.slow
 def test_minibatches_of_scir_have_the_mean_of_the_exact_posterior() -> None:
     """The mean of E[phi phi'] over words, which does not know topics' numbers, against enumeration."""
     law = exact_law()

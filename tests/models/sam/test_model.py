@@ -138,6 +138,7 @@ def thermostat_bias(law: AdmixtureLaw, step_size: float, repeats: int = 80) -> t
     return float(np.mean(changes)), float(np.std(changes) / math.sqrt(repeats))
 
 
+@pytest.mark.slow
 def test_thermostat_is_of_second_order() -> None:
     """From exact joint draws: a step of 0.2 leaves a bias that 0.1 quarters and 0.05 hides in its error of 0.02."""
     law = small_law()
@@ -212,7 +213,9 @@ def test_words_and_score(fitted: SAM) -> None:
         fitted.top_words(vocabulary[:3])
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "gsgnht"])
+@pytest.mark.parametrize(
+    "method", [pytest.param(n, marks=[pytest.mark.slow] * (n == "vi")) for n in METHODS if n != "gsgnht"]
+)
 def test_every_method_finds_them(method: str) -> None:
     topics, x = planted(120)
     num = {"vi": 25, "stovi": 300}.get(method, 60)
@@ -229,6 +232,7 @@ def test_published_settings_are_hot() -> None:
         assert model.temperature_ > 3
 
 
+@pytest.mark.slow
 def test_published_settings_of_the_other_methods() -> None:
     """The authors' GMC methods have fixed small steps and begin the proportions anew; StoVI forgets by the data set."""
     x, settings = planted(60)[1], {"num_warmup": 3, "num_draws": 3, "thin": 1}

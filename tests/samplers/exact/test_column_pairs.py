@@ -73,7 +73,7 @@ def seen(x: Any) -> Any:
     return jnp.stack([x["frame"][0, 0], x["a"]])
 
 
-@pytest.mark.parametrize("tempered", [False, True])
+@pytest.mark.parametrize("tempered", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_pairs_beside_other_parameters(tempered: bool) -> None:
     """x_00 of a 4 x 3 frame is von Mises-Fisher on S^3, E x_00 = I_2(3) / I_1(3), and E a = E x_00; within 4 errors."""
     pairs = ColumnPairs(FullGradient(BESIDE), {"a": 0.9, "frame": 0.7}, 3)

@@ -179,6 +179,7 @@ def mean_exp_over_circle(b: float) -> float:
     return float(ive(0, b / 2) * np.exp(b))
 
 
+@pytest.mark.slow
 def test_evidence_of_von_mises_fisher() -> None:
     """log Z = log(4 pi sinh(kappa) / kappa)."""
     target = law(20.0)

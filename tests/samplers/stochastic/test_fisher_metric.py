@@ -36,6 +36,7 @@ def logistic(w: jax.Array, row: jax.Array) -> jax.Array:
 POSTERIOR = Posterior(Euclidean(), prior, logistic, ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SGRLD, SGRHMC])
 def test_the_information_is_a_metric_of_both(kind: Any) -> None:
     """D or S, Gamma and all: the SDE keeps the posterior at every point, with half of the rows as well."""

@@ -119,6 +119,7 @@ def test_too_much_noise_is_clipped_and_said() -> None:
     assert draws(SGHMC(gradient(variance=2.0), H, 1.5), jnp.ones(10), 10, 100)[1].clipped == 0
 
 
+@pytest.mark.slow
 def test_matrices_of_every_kind() -> None:
     """Preconditioner, friction, mass and V as matrices, on a correlated normal: the covariance to 0.1."""
     precision = np.linalg.inv(TWO)
@@ -307,6 +308,7 @@ def test_fisher_scoring_is_exact_for_a_normal_posterior_at_any_step() -> None:
         SGFS(gradient(), 0.1).step(jax.random.key(0), SGFS(gradient(), 0.1).init(jnp.ones(1)))
 
 
+@pytest.mark.slow
 def test_fisher_scoring_with_a_matrix() -> None:
     """A full V and I in two dimensions, given: the covariance is I^-1 at a large step."""
     information = np.array([[3.0, 1.0], [1.0, 2.0]], np.float32)
@@ -343,6 +345,7 @@ def posterior(x: Any, data: Any) -> Any:
     return -0.5 * jnp.sum(x**2) - 0.5 * jnp.sum((data - x) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", [True, False])
 def test_calibration_accepts_and_rejects(told: bool) -> None:
     """A right sampler is calibrated; one that is too hot by 1.5 in the variance is not."""

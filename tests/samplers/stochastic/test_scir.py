@@ -100,7 +100,7 @@ SURE = 2.5
 """The statistic of exact draws exceeds it with probability 7e-6; it sees shifts of the distribution of 2.5 %."""
 
 
-@pytest.mark.parametrize("step_size", [0.02, 0.5, 5.0])
+@pytest.mark.parametrize("step_size", [0.5, *(pytest.param(h, marks=pytest.mark.slow) for h in (0.02, 5.0))])
 def test_the_law_stays(step_size: float) -> None:
     """With the counts of all rows SCIR keeps Dirichlet (dimension 10, also where there are no counts) and Gamma."""
     assert worst_distance(all_rows(step_size)) < SURE
@@ -249,6 +249,7 @@ def test_it_cannot_be_heated() -> None:
         all_rows(0.1).at_temperature(0.5)
 
 
+@pytest.mark.slow
 def test_a_schedule_sets_its_steps() -> None:
     """As in the paper's LDA: h (1 + m / tau)^-kappa."""
     sampler = Scheduled(SCIR(all_rows(0.1).gradient), Polynomial(0.5, 10.0, 0.33))

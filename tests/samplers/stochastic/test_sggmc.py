@@ -69,7 +69,8 @@ def first_coordinate(state: Any, info: Any) -> Array:
     return jnp.stack([state.position[0], info.temperature])
 
 
-@pytest.mark.parametrize("order", ["ABOBA", pytest.param("KAUAK", marks=pytest.mark.slow)])
+@pytest.mark.slow  # the quick one is the circle below, where the bias itself is known
+@pytest.mark.parametrize("order", ["ABOBA", "KAUAK"])
 def test_second_order_on_the_sphere(order: str) -> None:
     """v.v/m on S^2 under von Mises-Fisher: its bias at h and h/2 has a slope of 2 within its error, and at least 1.8.
 
@@ -122,6 +123,7 @@ def sines_and_temperature(state: Any, info: Any) -> Array:
     return jnp.stack([x[0], x[1], x[0] ** 2, info.temperature])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", [True, False])
 def test_noise_of_known_v(told: bool) -> None:
     """With V subtracted the circle's moments are right and the temperature is 1.00; without, it is 1.49."""
@@ -251,8 +253,8 @@ def end_of_walks(sampler: Any, like: Array, count: int) -> tuple[Any, Any]:
     return jax.vmap(one)(jnp.arange(count))
 
 
-FAST = ("euclidean-scalar", "ball", "sphere-copies", "simplex", "stiefel", "level-torus")
-"""Flat, with a wall, curved, with a chart, with a matrix exponential, implicit; projections are tested on all."""
+FAST = ("euclidean-scalar", "ball", "sphere-copies", "simplex")
+"""Flat, with a wall, curved, with a chart; projections are tested on all."""
 
 
 @pytest.mark.parametrize("name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in MANIFOLDS])

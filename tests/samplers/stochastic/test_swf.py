@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -13,6 +12,7 @@ from jax import Array
 from scipy import stats
 from scipy.special import digamma, gammaln
 
+from orthodrome.core.pytree import pytree
 from orthodrome.doors import check_sampler
 from orthodrome.dynamics import wright_fisher
 from orthodrome.dynamics.wright_fisher import draw_ancestors, draw_wright_fisher, wright_fisher_variance
@@ -21,6 +21,7 @@ from orthodrome.gradients import ConjugateCounts, ConjugatePosterior
 from orthodrome.manifolds import Positive, Simplex
 from orthodrome.random import binomial, multinomial
 from orthodrome.samplers import SWF
+from support.quick import slow
 
 THRESHOLD, SURE = 4.4, 2.5
 COUNTS = np.array([5.0, 2, 1, 0, 0, 0, 0, 0, 0, 0])
@@ -28,20 +29,18 @@ PRIOR, COPIES = 0.3, 8_000
 A = PRIOR + COUNTS
 
 
-def rows_summed(key: Array, p: Array, rows: Array) -> Array:
-    return jnp.broadcast_to(jnp.sum(rows, axis=0), p.shape)
-
-
-def drawn_counts(key: Array, p: Array, rows: Array) -> Array:
-    """For every copy either of two counts, whose mean is that of all rows and whose sum is the same."""
+def counts_of(key: Array, p: Array, data: dict[str, Array]) -> Array:
+    """The counts of all rows; or, times the noise, for every copy either of two that have their mean and their sum."""
     coin = jax.random.bernoulli(key, 0.5, (*p.shape[:-1], 1))
     change = jnp.zeros(10, p.dtype).at[0].set(3.0).at[1].set(-2.0).at[2].set(-1.0)
-    return jnp.sum(rows, axis=0)[None] + jnp.where(coin, 1, -1).astype(p.dtype) * change[None]
+    exact = jnp.broadcast_to(jnp.sum(data["rows"], axis=0), p.shape)
+    return exact + jnp.where(coin, 1, -1).astype(p.dtype) * data["noise"][0] * jnp.broadcast_to(change, p.shape)
 
 
-def dirichlet(counts: Any = rows_summed, manifold: Any = Simplex()) -> ConjugateCounts:
-    rows = np.repeat(np.eye(10), COUNTS.astype(int), axis=0)
-    return ConjugateCounts(ConjugatePosterior(manifold, PRIOR, counts, jnp.asarray(rows, "float32")), 8)
+def dirichlet(noise: float = 0.0, manifold: Any = Simplex(), prior: float = PRIOR, rows: Any = None) -> ConjugateCounts:
+    rows = np.repeat(np.eye(10), COUNTS.astype(int), axis=0) if rows is None else rows
+    data = {"rows": jnp.asarray(rows, "float32"), "noise": jnp.full(8, noise, "float32")}
+    return ConjugateCounts(ConjugatePosterior(manifold, prior, counts_of, data), 8)
 
 
 # --- the pieces ------------------------------------------------------------------------------------------------------
@@ -62,7 +61,9 @@ def test_multinomial_counts_have_their_law() -> None:
     np.testing.assert_allclose(np.cov(found.T), 30 * (np.diag(p) - np.outer(p, p)), atol=0.25)
 
 
-@pytest.mark.parametrize(("count", "share"), [(30, 0.3), (20, 0.5), (40, 0.26), (3_000, 0.1), (65_536, 0.4)])
+@pytest.mark.parametrize(
+    ("count", "share"), [(30, 0.3), slow(20, 0.5), slow(40, 0.26), slow(3_000, 0.1), (65_536, 0.4)]
+)
 def test_binomial_counts_have_their_law(count: int, share: float) -> None:
     """By chi-square over some twenty cells, below and above the mean of 10 at which the method changes."""
     n = 100_000
@@ -74,7 +75,9 @@ def test_binomial_counts_have_their_law(count: int, share: float) -> None:
     assert stats.chisquare(seen, expected * seen.sum() / expected.sum()).pvalue > 1e-5
 
 
-@pytest.mark.parametrize(("total", "time"), [(0.4, 0.02), (3.0, 0.4), (300.0, 1.5), (1000.0, 0.1), (1000.0, 4.0)])
+@pytest.mark.parametrize(
+    ("total", "time"), [slow(0.4, 0.02), (3.0, 0.4), slow(300.0, 1.5), (1000.0, 0.1), slow(1000.0, 4.0)]
+)
 def test_the_clock_of_the_ancestors(total: float, time: float) -> None:
     """E[A (A-1) ... / ((a+A)(a+A+1) ...)] with k factors is e^{-k(k+a-1)t/2}: k = 1, 2, in both regimes; the control
     has a clock that is faster by 5 %."""
@@ -89,6 +92,7 @@ def test_the_clock_of_the_ancestors(total: float, time: float) -> None:
             assert abs(ratio.mean() - wanted(1.05 * time)) > THRESHOLD * error
 
 
+@pytest.mark.slow
 def test_the_law_of_the_ancestors_is_that_of_the_series() -> None:
     """Where the alternating series of Jenkins & Spano can be summed: |a| = 2, t = 0.5, P(A = 0), ..., P(A = 9)."""
     total, age, n = 2.0, 0.5, 40_000
@@ -109,22 +113,28 @@ def test_the_law_of_the_ancestors_is_that_of_the_series() -> None:
 # --- the sampler -----------------------------------------------------------------------------------------------------
 
 
-class SquaredOrigins(SWF):
-    """The control: ancestors chosen by the squares of the weights."""
+@pytree
+class Origins(SWF):
+    """Ancestors chosen by a power of the weights: SWF itself at 1, a control at 2. As a number it is no part of the
+    program, which takes long to compile and is the same for all tests of the law."""
+
+    power: Any = 1.0
 
     def step(self, key: Array, state: Any) -> Any:
-        return super().step(key, state._replace(log_weights=2 * state.log_weights))
+        return super().step(key, state._replace(log_weights=self.power * state.log_weights))
 
 
-jax.tree_util.register_dataclass(SquaredOrigins, ["gradient", "step_size"], ["compiled"])
+@jax.jit
+def run(sampler: Any, key: Array, start: Array, num_steps: int) -> tuple[Array, Array, Array]:
+    """Copies in the user's coordinates after some steps of one chain, their logarithms, and its mean temperature."""
 
+    def step(t: Array, carry: tuple[Any, Array]) -> tuple[Any, Array]:
+        state, info = sampler.step(jax.random.fold_in(key, t), carry[0])
+        return state, carry[1] + info.temperature
 
-@partial(jax.jit, static_argnames=("num_steps",))
-def run(sampler: Any, key: Array, start: Array, num_steps: int) -> tuple[Array, Array]:
-    """Copies in the user's coordinates after some steps of one chain, and its mean temperature."""
-    step = lambda state, t: sampler.step(jax.random.fold_in(key, t), state)
-    state, info = jax.lax.scan(step, sampler.init(sampler.manifold.from_user(start)), jnp.arange(num_steps))
-    return sampler.manifold.to_user(state.position), jnp.mean(info.temperature)
+    first = sampler.init(sampler.manifold.from_user(start)), jnp.zeros(())
+    state, heat = jax.lax.fori_loop(0, num_steps, step, first)
+    return sampler.manifold.to_user(state.position), state.log_weights, heat / num_steps
 
 
 def worst_distance(sampler: Any) -> tuple[float, float]:
@@ -132,27 +142,28 @@ def worst_distance(sampler: Any) -> tuple[float, float]:
     draws after three steps, and the mean temperature."""
     draws = np.maximum(np.random.default_rng(3).dirichlet(A, COPIES), 1e-30)
     start = jnp.asarray(draws / draws.sum(axis=1, keepdims=True), "float32")
-    p, heat = run(sampler, jax.random.key(1), start, 3)
+    p, _, heat = run(sampler, jax.random.key(1), start, 3)
     laws = [(np.asarray(p, float)[:, i], stats.beta(A[i], A.sum() - A[i])) for i in (0, 9)]
     return max(stats.kstest(x, law.cdf).statistic for x, law in laws) * np.sqrt(COPIES), float(heat)
 
 
-@pytest.mark.parametrize("step_size", [0.02, 0.5, 5.0])
+@pytest.mark.parametrize("step_size", [slow(0.02), 0.5, slow(5.0)])
 def test_the_law_stays(step_size: float) -> None:
     """With the counts of all rows SWF keeps the Dirichlet law, also where there are no counts; its temperature is 1."""
-    worst, heat = worst_distance(SWF(dirichlet(), step_size))
+    worst, heat = worst_distance(Origins(dirichlet(), step_size))
     assert worst < SURE and heat == pytest.approx(1, abs=0.03)
 
 
 def test_a_wrong_origin_is_seen() -> None:
-    assert worst_distance(SquaredOrigins(dirichlet(), 0.5))[0] > 2 * SURE
+    assert worst_distance(Origins(dirichlet(), 0.5, power=2.0))[0] > 2 * SURE
 
 
+@pytest.mark.slow
 def test_the_mean_relaxes_at_the_stated_rate() -> None:
     """From a point: e^-h p + (1 - e^-h) a / |a|, in both regimes of the ancestors."""
     for time, scale in ((0.7, 1.0), (0.05, 20.0)):
         a, p = scale * A, np.full(10, 0.1)
-        logs = draw_wright_fisher(
+        logs = jax.jit(draw_wright_fisher)(
             jax.random.key(4),
             jnp.broadcast_to(jnp.log(jnp.asarray(p, "float32")), (COPIES, 10)),
             jnp.broadcast_to(jnp.asarray(a, "float32"), (COPIES, 10)),
@@ -168,7 +179,7 @@ def test_noisy_counts_leave_the_mean_and_inflate_the_variance_as_derived() -> No
     `wright_fisher_variance`, and not that without the noise."""
     m, total = A / A.sum(), A.sum()
     start = jnp.broadcast_to(jnp.asarray(m, "float32"), (COPIES, 10))
-    p, heat = run(SWF(dirichlet(drawn_counts), 0.8), jax.random.key(5), start, 6)
+    p, _, heat = run(Origins(dirichlet(noise=1.0), 0.8), jax.random.key(5), start, 6)
     p = np.asarray(p, float)
     assert np.all(np.abs(p.mean(axis=0) - m) < THRESHOLD * p.std(axis=0) / np.sqrt(COPIES))
     wanted, plain = (float(wright_fisher_variance(m[0], total, 0.8, v)) for v in ((3 / total) ** 2, 0.0))
@@ -180,13 +191,8 @@ def test_noisy_counts_leave_the_mean_and_inflate_the_variance_as_derived() -> No
 def test_tiny_concentrations_in_single_precision() -> None:
     """At 1e-4 most weights lie below the smallest number: no zero, no NaN, means of 1/10."""
     tiny = 1e-4
-    target = ConjugatePosterior(Simplex(), tiny, rows_summed, jnp.zeros((3, 10), "float32"))
-    sampler = SWF(ConjugateCounts(target, 3), 2.0)
-
-    step = lambda state, t: (sampler.step(jax.random.fold_in(jax.random.key(6), t), state)[0], None)
-    start = sampler.init(jnp.full((4_000, 10), 10**-0.5))
-    state = jax.jit(lambda s: jax.lax.scan(step, s, jnp.arange(6))[0])(start)
-    logs, p = np.asarray(state.log_weights, float), np.asarray(sampler.manifold.to_user(state.position), float)
+    sampler = Origins(dirichlet(prior=tiny, rows=np.zeros((8, 10))), 2.0)
+    p, logs, _ = (np.asarray(a, float) for a in run(sampler, jax.random.key(6), jnp.full((COPIES, 10), 0.1), 6))
     assert np.all(np.isfinite(logs)) and np.all(np.isfinite(p)) and p.min() > 0
     assert np.mean(p < 1e-30) > 0.8
     assert np.all(np.abs(p.mean(axis=0) - 0.1) < THRESHOLD * p.std(axis=0) / np.sqrt(len(p)))  # the mean is right
@@ -201,9 +207,8 @@ def test_steps_that_cannot_be_drawn_are_refused_with_the_remedy() -> None:
     sampler = SWF(dirichlet(), 1e-5)
     with pytest.raises(BadInput, match=r"sum to 11.*0\.000168.*SCIR"):
         check_sampler(sampler, np.full((1, 10), 10**-0.5, "float32"))
-    state = sampler.init(jnp.full(10, 10**-0.5))
-    assert sampler.step(jax.random.key(0), state)[1].clipped
-    assert not SWF(dirichlet(), 1e-3).step(jax.random.key(0), state)[1].clipped
+    clipped = jax.jit(lambda swf: swf.step(jax.random.key(0), swf.init(jnp.full(10, 10**-0.5)))[1].clipped)
+    assert clipped(sampler) and not clipped(SWF(dirichlet(), 1e-3))
     assert wright_fisher.shortest_step(11.0) == pytest.approx(1.68e-4, rel=0.01)
 
 

@@ -117,8 +117,8 @@ def columns(kind: type, make: Any, **facts: Any) -> Case:
 
 SAMPLERS: dict[str, Case] = {
     "GeodesicHMC": geodesic(GeodesicHMC, new.hmc, *ONE_PER_MANIFOLD, "log-ratio-tiny"),
-    "GeodesicNUTS": geodesic(GeodesicNUTS, new.nuts, "bingham", "gaussian-1"),
-    "RandomWalk": geodesic(RandomWalk, new.walk, "vmf-3", "simplex", "ball", chains=lambda law: law.walkers),
+    "GeodesicNUTS": geodesic(GeodesicNUTS, new.nuts, "bingham"),
+    "RandomWalk": geodesic(RandomWalk, new.walk, "vmf-3", chains=lambda law: law.walkers),
     "RiemannianHMC": riemannian(RiemannianHMC, new.riemannian_hmc),
     "RiemannianLangevin": riemannian(
         RiemannianLangevin, new.riemannian_langevin, chains=lambda law: int(2.6 * law.chains)
