@@ -6,6 +6,9 @@ OWN_METRIC = (
     "a gradient with the error w belongs to the potential U + w.x, so this metric and the gradient share their error, "
     "and the mean of their product is off at any step"
 )
+MORE_CLUSTERS = (
+    "a Dirichlet process expects more clusters at a higher concentration, alpha log(1 + n / alpha) of n users"
+)
 REASONS: dict[tuple[str, str], str] = {
     ("scir-bias", "cost-update"): "SGRLD needs one normal number for a weight, SCIR a Gamma number and up to three "
     "more; the claim is right of a whole iteration of LDA, most of which is the sweeps over documents",
@@ -20,6 +23,9 @@ REASONS: dict[tuple[str, str], str] = {
         "scir-dp",
         "worsens",
     ): "the right sampler does not worsen; the published rise is that of the faults (`fault-rise`)",
+    ("scir-dp", "concentration-clusters-right"): MORE_CLUSTERS,
+    ("scir-dp", "concentration-clusters-faults"): MORE_CLUSTERS,
+    ("scir-dp", "concentration-fit-right"): f"{MORE_CLUSTERS}; more of them fit better",
     ("scir-lda", "descent"): "runs of tens of updates are the time in which both descend alike; at the paper's 1,000 "
     "updates it holds",
     ("scir-lda", "published"): "in tens of updates the smaller prior of SGRLD counts for more than its bias; at the "
