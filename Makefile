@@ -88,7 +88,7 @@ dist: $(VENV)/.dist ## build the wheel and the sdist into dist/
 	@$(BIN)/python -m hatchling build && ls dist
 
 try-dist: dist ## install the wheel into an empty environment without constraints; run the README and the demo there
-	@ORTHODROME_DIST=dist $(BIN)/pytest -q tests/dist
+	@ORTHODROME_DIST=dist $(BIN)/pytest -q tests/wheel
 
 clean: ## remove what the other targets made, except .venv
 	@rm -rf demo site screenshots .cache .pytest_cache .mypy_cache .ruff_cache build dist results

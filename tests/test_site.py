@@ -117,6 +117,23 @@ def test_every_picture_has_a_title_and_a_page() -> None:
     assert all(f"gallery/{s.stem}.md" in gallery.cards("", "pictures") for s in scripts)
 
 
+def test_claims_are_those_of_the_recorded_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import reproduction
+
+    claim = {"id": "a", "text": "a < b", "paper": 1, "measured": 2.5, "holds": False, "why": "too | short"}
+    content = {"experiment": "scir-bias", "scale": "quick", "seed": 3, "seconds": 1.0, "claims": [claim]}
+    (tmp_path / "run" / "scir-bias").mkdir(parents=True)
+    (tmp_path / "run" / "scir-bias" / "result.json").write_text(json.dumps(content))
+    monkeypatch.setattr(reproduction, "RESULTS", tmp_path / "theory" / "results")
+    reproduction.record(tmp_path / "run")
+    page = reproduction.with_claims("text\n\n<!-- claims quick -->\n\n<!-- not results -->\n")
+    assert (
+        r"| a &lt; b | 1 | 2.5 | **no** | too \| short |" in page
+        and "| `scir-bias` | 3 | - | 0 of 1 claims hold |" in page
+    )
+    assert "Algorithm 1, geodesic Monte Carlo" in page and "<!--" not in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("script", sorted((ROOT / "examples" / "gallery").glob("*.py")), ids=lambda path: path.stem)
 def test_every_script_of_the_gallery_draws(script: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import formulas
 import gallery
 import outputs
 import reference
+import reproduction
 from blocks import blocks
 from mkdocs.structure.files import File
 
@@ -43,7 +44,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Put the output of every block below it, and the cards of the gallery where its page wants them."""
     file = Path(config.docs_dir) / page.file.src_uri
     up = "../" * page.file.src_uri.count("/")
-    markdown = markdown.replace("<!-- cards -->", gallery.cards(up, PICTURES))
+    markdown = reproduction.with_claims(markdown.replace("<!-- cards -->", gallery.cards(up, PICTURES)))
     found = outputs.outputs_of(file) if file.exists() and blocks(markdown) else None
     if found is None:
         return markdown

@@ -151,7 +151,7 @@ PACKAGES = (
         "manifolds",
         "metrics",
     ),
-    *("models", "plots", "random", "recipe", "samplers", "schedules", "special", "targets", "tuning"),
+    *("models", "plots", "random", "recipe", "report", "samplers", "schedules", "special", "targets", "tuning"),
 )
 """Where users find the other names; each is imported when it is first used (`orthodrome.gradients`)."""
 

@@ -43,7 +43,8 @@ def test_the_commands_are_there() -> None:
 def test_every_help_has_an_example_of_its_command(words: tuple[str, ...]) -> None:
     text = ALL[words].epilog or ""
     called = " ".join(word for word in words if word != "run")
-    assert text.startswith(f"Example: orthodrome {called} "), text
+    assert text.startswith(f"Example:\n\northodrome {called} "), text
+    assert max(map(len, text.split("\n"))) <= 76, "a terminal of 80 columns breaks it, and it cannot be copied"
 
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)

@@ -46,7 +46,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
 def test_everything_is_written(registered: types.ModuleType, tmp_path: Path) -> None:
     contract.reproduce("toy", scale="paper", seed=7, out=tmp_path)
     result = json.loads((tmp_path / "toy" / "result.json").read_text())
-    assert set(result) == {"experiment", "scale", "seed", "seconds", "versions", "claims"}
+    assert set(result) == {"experiment", "scale", "seed", "seconds", "processor_seconds", "versions", "claims"}
     assert (result["experiment"], result["scale"], result["seed"]) == ("toy", "paper", 7)
     assert {"python", "jax", "orthodrome"} <= set(result["versions"])
     assert set(result["claims"][0]) == {"id", "text", "paper", "measured", "holds", "why"}

@@ -88,6 +88,14 @@ def test_statements_hold_and_fail() -> None:
     assert bad == {"stovi-slower": False, "stovi-limit": False, "gmc-below-vi": False}
 
 
+def test_an_order_is_undecided_while_the_curves_move_by_more_than_it_fails_by() -> None:
+    falling = MethodCurve("a", rows=[(1.0, 1, 0.0, 2600.0), (2.0, 2, 0.0, 2500.0)])
+    failed = contract.Claim("a", "a", None, 1.0, False)
+    assert statements.settled(failed, 99.0, [falling]).holds is None
+    assert statements.settled(failed, 101.0, [falling]).holds is False
+    assert statements.settled(failed, 1.0, [MethodCurve("b", rows=[(1.0, 1, 0.0, 5.0)])]).holds is False
+
+
 def test_the_gap_grows_or_not() -> None:
     others = {name: 3000.0 for name in (*sam_methods.GMC, "vi", "stovi")}
     near, far = (ending(others | {"sggmc, S = 9": end, "gsgnht, S = 9": end + 50}) for end in (2900.0, 2500.0))

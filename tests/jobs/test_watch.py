@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -15,7 +17,7 @@ from orthodrome.cli.main import main
 from orthodrome.errors import BadInput
 from orthodrome.jobs.watch.look import events_folder, look
 from orthodrome.jobs.watch.server import serving
-from orthodrome.storage.events import EVENTS, STOP
+from orthodrome.storage.events import EVENTS, STOP, EventReader
 from support.pages import PageParts, addresses
 from support.watched import CHUNK, folder_with
 
@@ -44,6 +46,23 @@ def test_a_run_that_takes_long_for_a_chunk_is_not_stalled_sooner(tmp_path: Path)
     with open(folder / EVENTS, "a") as file:
         file.write(json.dumps(CHUNK | {"done": 2, "time": 1101.0}) + "\n")
     assert look(folder, now=1500.0).state == "running" and look(folder, now=1700.0).state == "stalled"
+
+
+def test_a_reader_parses_what_is_new_and_follows_a_run_that_is_killed_and_resumed(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, CHUNK | {"done": 40}, process=ended_process())
+    reader = EventReader(folder)
+    assert look(folder, now=1002.0, reader=reader).state == "gone"
+    with open(folder / EVENTS, "a") as file:
+        file.write('{"event": "chunk", "time": 1')  # torn by the kill
+        file.flush()
+        assert len(reader.read()) == 2
+        begin = {"event": "begin", "time": 1010.0, "process": os.getpid(), "host": socket.gethostname()}
+        file.write("\n" + json.dumps(begin) + "\n")
+    assert look(folder, now=1011.0, reader=reader).state == "running" and len(reader.read()) == 3
+    folder_with(tmp_path, CHUNK | {"done": 7})  # shorter: read from its beginning
+    assert [event.get("done") for event in reader.read()] == [0, 7]
+    (folder / EVENTS).unlink()
+    assert reader.read() == []
 
 
 def test_the_terminal_shows_it_and_asks_to_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

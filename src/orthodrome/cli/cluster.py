@@ -14,14 +14,14 @@ from orthodrome.jobs.cluster.job import ClusterJob
 app = typer.Typer(
     help="Clusters of rows (Dirichlet-process mixtures): fit them, go on after a kill, look at them.",
     no_args_is_help=True,
-    epilog="Example: orthodrome cluster fit --input rows.csv --columns height,width --output fit",
+    epilog="Example:\n\northodrome cluster fit --input rows.csv --columns height,width --output fit",
 )
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a fit.", metavar="FOLDER")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 
 
-@app.command(epilog="Example: orthodrome cluster fit --input rows.csv --columns height,width --output fit")
+@app.command(epilog="Example:\n\northodrome cluster fit --input rows.csv --columns height,width --output fit")
 @takes(ClusterJob)
 def fit(
     input: Annotated[Path, typer.Option(help="The rows: .csv or .tsv (also .gz), .npy, or .npz (sparse counts).")],
@@ -36,7 +36,7 @@ def fit(
     clusters.fit(job, input, output, console(), progress=not quiet)
 
 
-@app.command(epilog="Example: orthodrome cluster resume fit")
+@app.command(epilog="Example:\n\northodrome cluster resume fit")
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."""
     let_threads_sleep()
@@ -45,7 +45,7 @@ def resume(folder: Folder, quiet: Quiet = False) -> None:
     clusters.resume(folder, console(), progress=not quiet)
 
 
-@app.command(epilog="Example: orthodrome cluster show fit --cluster 2")
+@app.command(epilog="Example:\n\northodrome cluster show fit --cluster 2")
 def show(
     folder: Folder,
     num_top: Annotated[int, typer.Option(min=1, help="Entries shown of each cluster's profile.")] = 8,

@@ -10,6 +10,6 @@ app = fit_commands(
     "directional",
     about="The law of directions: angles, latitudes and longitudes, unit vectors, axes, pairs of angles.",
     rows="a line for each direction",
-    example="orthodrome directional fit --input sites.csv --kind latlon --columns inc,dec --output fit",
+    example="orthodrome directional fit --input sites.csv --kind latlon --output fit",
     tables="directions, parameters, rows",
 )

@@ -25,7 +25,7 @@ def fit_commands(job: Any, module: str, *, about: str, rows: str, example: str, 
     job: the dataclass of its options; module: its `kind`, with `fit` and `KIND`
     about: one sentence for `--help`; rows: what the input is; example: a command line; tables: that `show` can print
     """
-    app = typer.Typer(help=about, no_args_is_help=True, epilog=f"Example: {example}")
+    app = typer.Typer(help=about, no_args_is_help=True, epilog=f"Example:\n\n{example}")
     load = lambda: importlib.import_module(f"orthodrome.jobs.{module}.kind")
 
     @takes(job)
@@ -46,7 +46,7 @@ def fit_commands(job: Any, module: str, *, about: str, rows: str, example: str, 
     resume.__doc__ = "Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."
     show.__doc__ = f"Show what a finished fit found: the tables {tables}."
     name = example.split(" fit ")[0]
-    app.command(epilog=f"Example: {example}")(fit)
-    app.command(epilog=f"Example: {name} resume fit")(resume)
-    app.command(epilog=f"Example: {name} show fit --table {tables.split(', ')[-1]}")(show)
+    app.command(epilog=f"Example:\n\n{example}")(fit)
+    app.command(epilog=f"Example:\n\n{name} resume fit")(resume)
+    app.command(epilog=f"Example:\n\n{name} show fit --table {tables.split(', ')[-1]}")(show)
     return app

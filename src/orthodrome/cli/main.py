@@ -41,14 +41,14 @@ app = typer.Typer(
 
 app.add_typer(cli_topics.app, name="topics")
 app.add_typer(cli_cluster.app, name="cluster")
-app.command(epilog="Example: orthodrome report demo/topics")(cli_report.report)
-app.command(epilog="Example: orthodrome watch demo/topics --page")(cli_watch.watch)
+app.command(epilog="Example:\n\northodrome report demo/topics")(cli_report.report)
+app.command(epilog="Example:\n\northodrome watch demo/topics --page")(cli_watch.watch)
 app.add_typer(cli_teams.app, name="compare-teams")
 app.add_typer(cli_network.app, name="network")
 app.add_typer(cli_directional.app, name="directional")
 app.add_typer(cli_sample.app, name="sample")
-app.command(name="check", epilog="Example: orthodrome check sde.py --tolerance 1e-6")(cli_sample.check)
-app.command(epilog="Example: orthodrome launch -n 2 -- python model.py")(cli_launch.launch)
+app.command(name="check", epilog="Example:\n\northodrome check sde.py --tolerance 1e-6")(cli_sample.check)
+app.command(epilog="Example:\n\northodrome launch -n 2 -- python model.py")(cli_launch.launch)
 app.command(name="reproduce", epilog=cli_reproduce.EXAMPLE)(cli_reproduce.reproduce)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
@@ -143,7 +143,7 @@ def root(
     """Draw from posteriors on spheres, simplices, frames, rotations, level sets and their products."""
 
 
-@app.command(epilog="Example: orthodrome demo --output demo")
+@app.command(epilog="Example:\n\northodrome demo --output demo")
 def demo(
     out: Out = Path("demo"),
     seed: Seed = 0,

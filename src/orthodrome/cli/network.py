@@ -10,6 +10,6 @@ app = fit_commands(
     "network",
     about="A network by few directions: which edges are likely, and which nodes are alike.",
     rows="a line with the two ends of each edge",
-    example="orthodrome network fit --input edges.csv --rank 3 --held-out 0.1 --output fit",
+    example="orthodrome network fit --input edges.csv --rank 3 --output fit",
     tables="parameters, nodes, unlikely-edges, likely-edges",
 )

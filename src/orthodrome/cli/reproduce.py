@@ -23,7 +23,7 @@ Seed = Annotated[int, typer.Option(help="The seed of all randomness.")]
 Data = Annotated[
     Path | None, typer.Option(help="Where the data are, if the experiment needs any (or ORTHODROME_DATA).")
 ]
-EXAMPLE = "Example: orthodrome reproduce --all --data DATA --output results"
+EXAMPLE = "Example:\n\northodrome reproduce --all --data DATA --output results"
 
 
 def reproduce(

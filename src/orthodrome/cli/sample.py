@@ -16,7 +16,7 @@ from orthodrome.jobs.checking import CheckJob
 from orthodrome.jobs.sample.job import SampleJob
 
 Model = Annotated[Path, typer.Argument(help="A Python file.", metavar="MODEL.py")]
-EXAMPLE = "orthodrome sample model.py --sampler GeodesicNUTS --set 'max_depth=8' --output run"
+EXAMPLE = "orthodrome sample model.py --sampler GeodesicNUTS --output run"
 
 
 class DefaultRun(typer.core.TyperGroup):
@@ -32,11 +32,11 @@ app = typer.Typer(
     cls=DefaultRun,
     help="Draw from a model that a Python file defines: `target` or `posterior`, and optionally `start`.",
     no_args_is_help=True,
-    epilog=f"Example: {EXAMPLE}",
+    epilog=f"Example:\n\n{EXAMPLE}",
 )
 
 
-@app.command(epilog=f"Example: {EXAMPLE}")
+@app.command(epilog=f"Example:\n\n{EXAMPLE}")
 @takes(SampleJob)
 def run(model: Model, output: Output, quiet: Quiet = False, job: SampleJob = SampleJob()) -> None:
     """Draw from the model of a file (`run` may be left out): draws, tables and figures in OUTPUT.
@@ -49,7 +49,7 @@ def run(model: Model, output: Output, quiet: Quiet = False, job: SampleJob = Sam
     kind.run(job, model, output, console(), progress=not quiet)
 
 
-@app.command(epilog="Example: orthodrome sample resume run")
+@app.command(epilog="Example:\n\northodrome sample resume run")
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a run that was stopped or killed; it ends with the same draws as an uninterrupted one."""
     terminal.use_all_cores()
@@ -59,7 +59,7 @@ def resume(folder: Folder, quiet: Quiet = False) -> None:
     fitting.resume(KIND, folder, console(), progress=not quiet)
 
 
-@app.command(epilog="Example: orthodrome sample show run --table numbers")
+@app.command(epilog="Example:\n\northodrome sample show run --table numbers")
 def show(folder: Folder, table: Shown = None) -> None:
     """Show what a finished run found: the tables variables, numbers."""
     from orthodrome.jobs.sample.kind import show_again

@@ -10,6 +10,6 @@ app = fit_commands(
     "teams",
     about="Strengths of players or teams from winners and losers.",
     rows="a line with the winners and the losers of each contest",
-    example="orthodrome compare-teams fit --input sets.csv --winners winners --losers losers --output fit",
+    example="orthodrome compare-teams fit --input sets.csv --winners winners --output fit",
     tables="strengths, contests",
 )

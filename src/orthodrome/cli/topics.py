@@ -14,14 +14,14 @@ from orthodrome.jobs.topics.job import Job
 app = typer.Typer(
     help="Topics (SAM or LDA): fit them to a corpus, go on after a kill, look at them.",
     no_args_is_help=True,
-    epilog="Example: orthodrome topics fit --input texts.csv --text-column body --output fit",
+    epilog="Example:\n\northodrome topics fit --input texts.csv --text-column body --output fit",
 )
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a fit.", metavar="FOLDER")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 
 
-@app.command(epilog="Example: orthodrome topics fit --input texts.csv --text-column body --model lda --output fit")
+@app.command(epilog="Example:\n\northodrome topics fit --input texts.csv --text-column body --output fit")
 @takes(Job)
 def fit(
     output: Annotated[Path, typer.Option(help="The folder to write to; it must be new or empty.")],
@@ -35,7 +35,7 @@ def fit(
     topics.fit(job, output, console(), progress=not quiet)
 
 
-@app.command(epilog="Example: orthodrome topics resume fit")
+@app.command(epilog="Example:\n\northodrome topics resume fit")
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."""
     let_threads_sleep()
@@ -44,7 +44,7 @@ def resume(folder: Folder, quiet: Quiet = False) -> None:
     topics.resume(folder, console(), progress=not quiet)
 
 
-@app.command(epilog="Example: orthodrome topics show fit --word rose")
+@app.command(epilog="Example:\n\northodrome topics show fit --word rose")
 def show(
     folder: Folder,
     num_top_words: Annotated[int, typer.Option(min=1, help="Words shown of each topic.")] = 10,
@@ -56,7 +56,7 @@ def show(
     topics.show(folder, console(), num_top_words, word)
 
 
-@app.command(epilog="Example: orthodrome topics compare fit-sam fit-lda --output comparison")
+@app.command(epilog="Example:\n\northodrome topics compare fit-sam fit-lda --output comparison")
 def compare(
     first: Annotated[Path, typer.Argument(help="The folder of a finished fit.", metavar="FIRST")],
     second: Annotated[Path, typer.Argument(help="The folder of another one.", metavar="SECOND")],

@@ -25,7 +25,10 @@ from orthodrome.plots.mixture import globes_figure
 NAME = "comets"
 TITLE = "Groups of comets' orbits and of magnetic polarities: clusters on the sphere whose number is learnt"
 PAPER = "Liu, Zhu & Song 2016, conclusion; data of JPL (comets) and of McMurdo Sound"
-DATA = "directional/sphere_comet_orbits.csv and sphere_paleomag_mcmurdo.csv"
+DATA = (
+    "directional/sphere_comet_orbits.csv (comets of the R package sphunif on CRAN) and sphere_paleomag_mcmurdo.csv "
+    "(data_files/3_0/McMurdo/sites.txt of PmagPy)"
+)
 
 KREUTZ = (144.0, 4.0)
 """Inclination and node of the Kreutz sungrazers, in degrees."""

@@ -34,8 +34,8 @@ NAME = "recipe-lda"
 TITLE = "topics of Wikipedia: perplexity against documents for SGLD, SGHMC, SGRLD and SGRHMC"
 PAPER = "Ma, Chen & Fox 2015, section 4.2, Fig. 3, supplement F.2 and Table S.1"
 DATA = (
-    "wikipedia_en (bags of words of English Wikipedia on Hoffman's 7,702 words): en2014_counts.npz, "
-    "en2014_heldout.npz, vocab.txt"
+    "wikipedia_en (articles of dumps.wikimedia.org counted on the words of dictnostops.txt in "
+    "github.com/blei-lab/onlineldavb): en2014_counts.npz, en2014_heldout.npz, vocab.txt"
 )
 
 SCHEDULE, CONSTANT = (0.01, 1000.0, 0.55), (1.0, 0.0)

@@ -19,7 +19,8 @@ NAME = "sam-wiki"
 TITLE = "Spherical topics on 150,000 Wikipedia articles: log-perplexity against time, six methods"
 PAPER = "Liu, Zhu & Song 2016, section 5.3, Fig. 5(b)"
 DATA = (
-    "wikipedia_en (bags of words of English Wikipedia on Hoffman's 7,702 words): en2014_counts.npz, en2015_counts.npz"
+    "wikipedia_en (articles of dumps.wikimedia.org counted on the words of dictnostops.txt in "
+    "github.com/blei-lab/onlineldavb): en2014_counts.npz, en2015_counts.npz"
 )
 
 LAW: dict[str, Any] = {

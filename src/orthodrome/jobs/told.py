@@ -37,5 +37,5 @@ def write_told(told: Told, path: Path) -> Path:
 
 def settings_of(job: Any, numbers: dict[str, float]) -> dict[str, Any]:
     """Return the settings of a job that were given or have a value, and the numbers of its result."""
-    given = {name.replace("_", " "): value for name, value in dataclasses.asdict(job).items() if value is not None}
-    return {**numbers, **given}
+    given = {name.replace("_", " "): x for name, x in dataclasses.asdict(job).items() if x is not None and x != ""}
+    return {**numbers, **{name: "a space" if x == " " else x for name, x in given.items()}}

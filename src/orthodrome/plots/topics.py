@@ -8,6 +8,7 @@ Hellinger's distance).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
 
 from orthodrome.core.display import for_figure
 from orthodrome.core.types import Reals
@@ -25,6 +27,8 @@ MOST_TOPICS = 40
 """The largest number of topics in a figure."""
 MOST_POINTS = 2_000
 """The largest number of documents on a map."""
+FOREMOST = 20
+"""Documents with the largest proportions of a topic that a map of some documents has in any case."""
 
 
 def words_figure(
@@ -122,7 +126,7 @@ def map_figure(proportions: Reals, labels: Sequence[str], seed: int = 0) -> Figu
     labels: the words of each topic
     seed: of the map
     """
-    proportions = some(proportions, seed)
+    proportions = proportions[on_map(proportions, seed)]
     points = positions(proportions, seed)
     largest = np.argmax(proportions, axis=1)
     certainty = np.max(proportions, axis=1)
@@ -138,23 +142,38 @@ def map_figure(proportions: Reals, labels: Sequence[str], seed: int = 0) -> Figu
     return figure
 
 
-def some(rows: Reals, seed: int) -> Reals:
-    """Return at most `MOST_POINTS` of the rows, in their order."""
-    if len(rows) <= MOST_POINTS:
-        return rows
-    return rows[np.sort(np.random.default_rng(seed).choice(len(rows), MOST_POINTS, replace=False))]
+def on_map(proportions: Reals, seed: int) -> NDArray[np.int64]:
+    """Return the documents on a map: all, or the foremost of every topic and others by chance."""
+    count, topics = proportions.shape
+    if count <= MOST_POINTS:
+        return np.arange(count)
+    each = min(FOREMOST, max(1, MOST_POINTS // (2 * topics)))
+    foremost = np.unique(np.argsort(-proportions, axis=0, kind="stable")[:each])[:MOST_POINTS]
+    others = np.setdiff1d(np.arange(count), foremost, assume_unique=True)
+    by_chance = np.random.default_rng(seed).choice(others, MOST_POINTS - len(foremost), replace=False)
+    return np.sort(np.concatenate([foremost, by_chance]))
 
 
 def positions(proportions: Reals, seed: int) -> Reals:
-    """Return positions at which neighbours in Hellinger distance are neighbours (t-SNE); one thread, since on a busy
-    machine two wait for each other."""
+    """Return positions at which neighbours in Hellinger distance are neighbours (t-SNE).
+
+    The last map is remembered: the figure and the report page of a fit show the same one, which takes seconds.
+    """
+    rows = np.ascontiguousarray(np.sqrt(proportions), np.float32)
+    return _embedded(rows.tobytes(), rows.shape[1], seed).copy()
+
+
+@functools.lru_cache(maxsize=1)
+def _embedded(content: bytes, columns: int, seed: int) -> Reals:
+    """Return the map of rows of float32 numbers; one thread, since on a busy machine two wait for each other."""
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 
-    perplexity = min(30.0, max(2.0, (len(proportions) - 1) / 4))
+    rows = np.frombuffer(content, np.float32).reshape(-1, columns)
+    perplexity = min(30.0, max(2.0, (len(rows) - 1) / 4))
     embedding = TSNE(perplexity=perplexity, init="pca", angle=0.7, max_iter=400, random_state=seed)
     with threadpool_limits(1):
-        return embedding.fit_transform(np.sqrt(proportions))
+        return embedding.fit_transform(rows)
 
 
 def centre(points: Reals, weights: Reals) -> Reals:

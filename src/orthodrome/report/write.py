@@ -64,13 +64,23 @@ def draws_of(source: Any) -> tuple[xarray.DataTree, Any]:
     import xarray
 
     if isinstance(source, str | os.PathLike):
-        return read_draws(Path(source)), None
+        return numbered(read_draws(Path(source))), None
     if isinstance(source, xarray.DataTree) and "posterior" in source.children:
-        return source, None
+        return numbered(source), None
     draws = getattr(source, "draws_", None)
     if isinstance(draws, xarray.DataTree):
         return draws, source
     raise BadInput(f"a report is of draws, of a fitted model or of the folder of a run, not of {source!r:.60}")
+
+
+def numbered(tree: xarray.DataTree) -> xarray.DataTree:
+    """Return draws of topics with one numbering of them in all chains; a fitted model's have it already."""
+    group = tree["posterior"].dataset
+    if "topics" not in group or group["topics"].dims != ("chain", "draw", "topic", "word"):
+        return tree
+    from orthodrome.models.topics.chains import with_one_numbering
+
+    return with_one_numbering(tree)
 
 
 def only(tree: xarray.DataTree, variables: Sequence[str]) -> xarray.DataTree:

@@ -58,22 +58,51 @@ def torn(descriptor: int) -> bool:
     return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
 
 
-def read_events(folder: Path) -> list[dict[str, Any]]:
-    """Return the events of a folder, oldest first, without torn or damaged lines; an empty list if there are none."""
-    try:
-        with open(folder / EVENTS, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - LONGEST))
-            lines = file.read().split(b"\n")
-    except FileNotFoundError:
-        return []
+class EventReader:
+    """The events of a folder as they come: a watcher that looks every second parses only what is new.
+
+    folder: of a run; a file of events that was replaced or cut is read from its beginning
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / EVENTS
+        self.file: tuple[int, int] | None = None
+        self.at = 0
+        self.events: list[dict[str, Any]] = []
+
+    def read(self) -> list[dict[str, Any]]:
+        """Return the events, oldest first, without torn or damaged lines; an empty list if there are none."""
+        try:
+            with open(self.path, "rb") as file:
+                about = os.fstat(file.fileno())
+                if (about.st_dev, about.st_ino) != self.file or about.st_size < self.at:
+                    self.file, self.at = (about.st_dev, about.st_ino), max(0, about.st_size - LONGEST)
+                    self.events = []
+                file.seek(self.at)
+                content = file.read()
+        except FileNotFoundError:
+            self.file, self.events = None, []
+            return []
+        whole = content.rfind(b"\n") + 1  # a line without its end is read again when it has one
+        self.at += whole
+        self.events += parsed(content[:whole])
+        return list(self.events)
+
+
+def parsed(content: bytes) -> list[dict[str, Any]]:
+    """Return the events in lines of JSON."""
     found = []
-    for line in lines:
+    for line in content.split(b"\n"):
         with contextlib.suppress(ValueError, RecursionError):
             event = json.loads(line)
             if isinstance(event, dict) and isinstance(event.get("time"), int | float) and "event" in event:
                 found.append(event)
     return found
+
+
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """Return the events of a folder, oldest first, without torn or damaged lines; an empty list if there are none."""
+    return EventReader(folder).read()
 
 
 def ask_to_stop(folder: Path) -> None:

@@ -36,8 +36,9 @@ NAME = "scir-lda"
 TITLE = "topics of Wikipedia: perplexity of SCIR and SGRLD as published and at equal priors, and Gibbs"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 4.1 and supplement, Fig. 3(a)"
 DATA = (
-    "wikipedia_en (bags of words of English Wikipedia on Hoffman's 7,702 words: en2014_counts.npz, en2014_heldout.npz, "
-    "vocab.txt) and 20news_bydate (qwone.com/~jason/20Newsgroups, Matlab version, as train_counts.npz, test_counts.npz)"
+    "wikipedia_en (articles of dumps.wikimedia.org counted on the words of dictnostops.txt in "
+    "github.com/blei-lab/onlineldavb: en2014_counts.npz, en2014_heldout.npz, vocab.txt) and "
+    "20news_bydate (qwone.com/~jason/20Newsgroups, Matlab version, as train_counts.npz, test_counts.npz)"
 )
 
 SCIR_STEP, SGRLD_STEP = (0.5, 10.0, 0.33), (0.01, 1000.0, 0.6)

@@ -55,10 +55,11 @@ def run_all(scale: str, seed: int, out: Path, data: Path | None, console: Consol
             continue
         try:
             run_one(name, scale, seed, out, data, console, progress)
-        except OrthodromeError as error:  # one that breaks off must not take the others with it
-            skipped[name] = f"broke off: {error}"
+        except Exception as error:  # one that breaks off must not take the others with it
+            said = str(error) if isinstance(error, OrthodromeError) else f"{type(error).__name__}: {error}"
+            skipped[name] = f"broke off: {said}"
             broken.append(name)
-            console.print(f"{name} broke off: {shown(str(error))}", soft_wrap=True, style="red")
+            console.print(f"{name} broke off: {shown(said)}", soft_wrap=True, style="red")
     write_page(out, console, skipped)
     return not broken
 

@@ -28,21 +28,29 @@ def claims_markdown(found: list[Reproduced]) -> str:
     for one in found:
         scale, seed, seconds = (one.result[key] for key in ("scale", "seed", "seconds"))
         lines += [f"### `{one.name}`", "", f"`{cell(scale)}` scale, seed {cell(seed)}, {float(seconds):.0f} s.", ""]
-        lines += ["| claim | paper | measured | holds | why |", "|---|---|---|---|---|"]
-        lines += [
-            f"| {cell(claim['text'])} | {cell(shorten(claim['paper']))} | {cell(shorten(claim['measured']))} | "
-            f"{emphasised(verdict(claim))} | {cell(claim.get('why', ''))} |"
-            for claim in one.claims
-        ]
-        lines.append("")
-    lines += ["### What is not a result", "", "| paper | what | why |", "|---|---|---|"]
-    lines += [
+        lines += [claims_table(one), ""]
+    return "\n".join([*lines, "### What is not a result", "", not_results_table()]) + "\n"
+
+
+def claims_table(one: Reproduced) -> str:
+    """Return the claims of one experiment as a table of Markdown."""
+    rows = [
+        f"| {cell(claim['text'])} | {cell(shorten(claim['paper']))} | {cell(shorten(claim['measured']))} | "
+        f"{emphasised(verdict(claim))} | {cell(claim.get('why', ''))} |"
+        for claim in one.claims
+    ]
+    return "\n".join(["| claim | paper | measured | holds | why |", "|---|---|---|---|---|", *rows])
+
+
+def not_results_table() -> str:
+    """Return what of the papers is not a result, and why, as a table of Markdown."""
+    rows = [
         f"| {cell(paper)} | {cell(item.what)} | {cell(item.why)} |"
         for paper, items in PAPERS.items()
         for item in items
         if not item.experiment
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(["| paper | what | why |", "|---|---|---|", *rows])
 
 
 def emphasised(text: str) -> str:

@@ -162,7 +162,7 @@ def described(tree: Any, seconds: float) -> SampledResult:
     found = {
         "draws": float(tree.sizes.get("draw", 0) or tree["posterior"].sizes["draw"]),
         "largest R-hat": max(row["rhat"] for row in diagnosis.variables.values()),
-        "smallest ESS": min(row["ess_bulk"] for row in diagnosis.variables.values()),
+        "smallest ESS": min(min(row["ess_bulk"], row["ess_tail"]) for row in diagnosis.variables.values()),
         "divergences": float(diagnosis.divergences),
         "seconds": seconds,
     }

@@ -82,7 +82,7 @@ class SampledFitting(Fitting[Settings, Data, Fitted], Generic[Settings, Data]):
         diagnosis = diagnose(model.draws_)
         worst = {
             "largest R-hat": max(row["rhat"] for row in diagnosis.variables.values()),
-            "smallest ESS": min(row["ess_bulk"] for row in diagnosis.variables.values()),
+            "smallest ESS": min(min(row["ess_bulk"], row["ess_tail"]) for row in diagnosis.variables.values()),
             "divergences": float(diagnosis.divergences),
             "seconds": round(time.monotonic() - began, 1),
         }

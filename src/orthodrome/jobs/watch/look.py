@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from orthodrome.errors import BadInput
 from orthodrome.storage import ownership
-from orthodrome.storage.events import EVENTS, STOP, read_events
+from orthodrome.storage.events import EVENTS, STOP, EventReader
 
 PATIENCE, SHORTEST = 5.0, 10.0
 """How many times its longest gap a run may be silent, and the fewest seconds after which it is called stalled."""
@@ -67,9 +67,9 @@ def events_folder(folder: Path) -> Path:
     return next((place for place in reversed(places) if (place / EVENTS).is_file()), places[-1])
 
 
-def look(folder: Path, now: float | None = None) -> RunLook:
-    """Return how the run in a folder stands; now: the time, for tests."""
-    events, asked = read_events(folder), (folder / STOP).exists()
+def look(folder: Path, now: float | None = None, reader: EventReader | None = None) -> RunLook:
+    """Return how the run in a folder stands; now: the time, for tests; reader: of one who looks again and again."""
+    events, asked = (reader or EventReader(folder)).read(), (folder / STOP).exists()
     begins = [k for k, event in enumerate(events) if event["event"] == "begin"]
     if not begins:
         return RunLook("waiting", WORDS["waiting"], {}, [], asked)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthodrome.core.display import shown
 from orthodrome.jobs.watch.look import RunLook, figures, look
+from orthodrome.storage.events import EventReader
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,17 +20,21 @@ STYLES = {"running": "green", "finished": "green", "stalled": "red", "gone": "re
 
 
 def watch(folder: Path, console: Console, once: bool) -> None:
-    """Show the run in a folder until it ends; once: print how it stands and return."""
-    seen = look(folder)
+    """Show the run in a folder until it ends; once: print how it stands and return.
+
+    A run that is killed while it is watched may be resumed, so its watching goes on.
+    """
+    reader = EventReader(folder)
+    seen = look(folder, reader=reader)
     if once or not console.is_terminal or seen.over:
         console.print(view(folder, seen))
         return
     from rich.live import Live
 
     with Live(view(folder, seen), console=console, auto_refresh=False, transient=False) as live:
-        while not seen.over:
+        while not seen.over or seen.state == "gone":
             time.sleep(EVERY)
-            seen = look(folder)
+            seen = look(folder, reader=reader)
             live.update(view(folder, seen), refresh=True)
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from orthodrome.core.display import shown
-from orthodrome.jobs.watch.look import figures, look
+from orthodrome.jobs.watch.look import RunLook, figures, look
 from orthodrome.report.page import WATCHING, page
-from orthodrome.storage.events import ask_to_stop
+from orthodrome.storage.events import EventReader, ask_to_stop
 
 POINTS = 300
 """The largest number of events in an answer, evenly spaced."""
@@ -39,7 +39,13 @@ class WatchServer(http.server.ThreadingHTTPServer):
         self.folder, self.token = folder, secrets.token_urlsafe(24)
         self.host = f"127.0.0.1:{self.server_address[1]}"
         self.address = f"http://{self.host}/{self.token}/"
+        self.reader, self.reading = EventReader(folder), threading.Lock()
         self.content = page(f"Watching {shown(folder.name)}", "", {"title": shown(str(folder))}, WATCHING)
+
+    def answer(self) -> dict[str, Any]:
+        """Return how the run stands, as the page reads it; one request at a time reads its events."""
+        with self.reading:
+            return answer(look(self.folder, reader=self.reader))
 
 
 class WatchHandler(http.server.BaseHTTPRequestHandler):
@@ -53,7 +59,7 @@ class WatchHandler(http.server.BaseHTTPRequestHandler):
         if self._wanted("/"):
             self._answer(200, self.server.content, "text/html; charset=utf-8")
         elif self._wanted("/look"):
-            self._answer(200, json.dumps(answer(self.server.folder)).encode(), "application/json")
+            self._answer(200, json.dumps(self.server.answer()).encode(), "application/json")
         else:
             self._answer(404, b"not found", "text/plain")
 
@@ -82,9 +88,8 @@ class WatchHandler(http.server.BaseHTTPRequestHandler):
         """Print nothing: the terminal shows the run."""
 
 
-def answer(folder: Path) -> dict[str, Any]:
-    """Return how the run stands, as the page reads it."""
-    seen = look(folder)
+def answer(seen: RunLook) -> dict[str, Any]:
+    """Return how a run stands, as the page reads it."""
     step = max(1, -(-len(seen.chunks) // POINTS))
     some = seen.chunks[::-step][::-1]
     lines = {

@@ -15,7 +15,7 @@ function circlePicture(data, side) {
   const place = (angle, r) => [middle + r * Math.cos(angle), middle - r * Math.sin(angle)];
   root.append(svg("circle", { cx: middle, cy: middle, r: inner, class: "rim" }));
   [["0°", 0], ["90°", Math.PI / 2], ["180°", Math.PI], ["270°", -Math.PI / 2]].forEach(([text, angle]) => {
-    const [x, y] = place(angle, inner * 0.82);
+    const [x, y] = place(angle, inner * 0.68);
     root.append(svg("text", { x, y: y + 4, "text-anchor": "middle" }, text));
   });
   if (data.density) {

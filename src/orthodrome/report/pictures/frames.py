@@ -59,4 +59,4 @@ def rotation(values: xarray.DataArray) -> Section:
     """Return the columns of rotations of space on a globe."""
     draws = array_of(values).reshape(-1, 3, 3)
     clouds = [Cloud(f"{name} column", draws[:, :, k]) for k, name in enumerate(("first", "second", "third"))]
-    return globe(f"The rotation {short(str(values.name))}", ROTATION_TEXT, clouds, None)
+    return globe(f"The axes of {short(str(values.name))}", ROTATION_TEXT, clouds, None)

@@ -22,8 +22,8 @@ TOP, BOTTOM = 40, 20
 """Words of a topic in the page: those it has most and least of."""
 PER_WORD, PER_DOCUMENT = 10, 6
 """Topics of a word, and of a document."""
-DOCUMENTS, MOST_WORDS = 2000, 12_000
-"""The largest numbers of documents and of words in the page."""
+MOST_WORDS = 12_000
+"""The largest number of words in the page; of documents it has those on the map (`plots.topics.on_map`)."""
 WORDS_OF_DOCUMENT = 10
 OF_TOPIC = 20
 """Documents listed with each topic: those with the largest proportions of it."""
@@ -136,9 +136,9 @@ def of_words(found: TopicTables, kept: np.ndarray) -> dict[str, Any]:
 
 def of_documents(found: TopicTables, kept: np.ndarray, seed: int) -> dict[str, Any]:
     """Return the documents of the page: their places, topics and words, and those of each topic."""
-    from orthodrome.plots.topics import positions
+    from orthodrome.plots.topics import on_map, positions
 
-    chosen = kept_documents(found.proportions, seed)
+    chosen = on_map(found.proportions, seed)
     shares, deviations = found.proportions[chosen], found.deviations[chosen]
     largest = np.argsort(-shares, axis=1, kind="stable")[:, :PER_DOCUMENT]
     listed = np.argsort(-shares, axis=0, kind="stable")[:OF_TOPIC].T
@@ -155,18 +155,6 @@ def of_documents(found: TopicTables, kept: np.ndarray, seed: int) -> dict[str, A
         "ofTopic": packed_codes(listed),
         "ofTopicShare": packed(np.take_along_axis(shares.T, listed, axis=1)),
     }
-
-
-def kept_documents(proportions: Reals, seed: int) -> np.ndarray:
-    """Return the documents in the page: all, or the foremost of every topic and others by chance."""
-    count, topics = proportions.shape
-    if count <= DOCUMENTS:
-        return np.arange(count)
-    each = min(OF_TOPIC, max(1, DOCUMENTS // (2 * topics)))
-    foremost = np.unique(np.argsort(-proportions, axis=0, kind="stable")[:each])[:DOCUMENTS]
-    others = np.setdiff1d(np.arange(count), foremost, assume_unique=True)
-    by_chance = np.random.default_rng(seed).choice(others, DOCUMENTS - len(foremost), replace=False)
-    return np.sort(np.concatenate([foremost, by_chance]))
 
 
 def document_words(rows: Any, kept: np.ndarray) -> np.ndarray:
