@@ -213,3 +213,12 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 
 def test_clouds_are_bounded() -> None:
     assert len(thinned(np.zeros((100_000, 3)))) == 4000 and len(thinned(np.zeros((7, 3)))) == 7
+
+
+def test_documents_of_one_topic_have_a_map() -> None:
+    """A fit with one topic ended in an error of the map, after all draws were made."""
+    from orthodrome.plots.topics import map_figure, positions
+
+    places = positions(np.ones((6, 1)), seed=0)
+    assert places.shape == (6, 2) and np.all(np.isfinite(places))
+    assert map_figure(np.ones((6, 1)), ["one"]).axes

@@ -170,6 +170,8 @@ def _embedded(content: bytes, columns: int, seed: int) -> Reals:
     from threadpoolctl import threadpool_limits
 
     rows = np.frombuffer(content, np.float32).reshape(-1, columns)
+    if columns == 1:  # one topic: all documents are the same
+        return np.zeros((len(rows), 2), np.float32)
     perplexity = min(30.0, max(2.0, (len(rows) - 1) / 4))
     embedding = TSNE(perplexity=perplexity, init="pca", angle=0.7, max_iter=400, random_state=seed)
     with threadpool_limits(1):
