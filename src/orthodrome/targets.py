@@ -181,6 +181,10 @@ class Posterior(ExactLaw):
         """Return log pi_H(x), the log density with respect to the surface measure."""
         return self.embedded_prior(x) + self.embedded_likelihood(x, self.data)
 
+    def likelihood_with_gradient(self, x: Tree) -> tuple[Array, Tree]:
+        """Return the sum of the log likelihoods of all rows and its ambient gradient."""
+        return jax.value_and_grad(self.embedded_likelihood)(x, self.data)
+
 
 @pytree
 class TemperedTarget:

@@ -39,6 +39,12 @@ class SpreadPosterior(Posterior):
 
     def with_gradient(self, x: Tree) -> tuple[Array, Tree]:
         """Return log pi_H(x) and its ambient gradient, from one exchange."""
+        value, gradient = self.likelihood_with_gradient(x)
+        prior, slope = jax.value_and_grad(self.embedded_prior)(x)
+        return prior + value, trees.add(slope, gradient)
+
+    def likelihood_with_gradient(self, x: Tree) -> tuple[Array, Tree]:
+        """Return the sum of the log likelihoods of all rows and its ambient gradient, from one exchange."""
         law = replace(self, data=None)  # its arrays are arguments of the program of each device
 
         def one_device(law: Posterior, x: Tree, rows: Tree) -> tuple[Array, Tree]:
@@ -48,9 +54,8 @@ class SpreadPosterior(Posterior):
         everywhere = jax.shard_map(
             one_device, mesh=self.mesh, in_specs=specs, out_specs=PartitionSpec(), check_vma=False
         )
-        value, gradient = everywhere(law, x, self.data)
-        prior, slope = jax.value_and_grad(self.embedded_prior)(x)
-        return prior + value, trees.add(slope, gradient)
+        found: tuple[Array, Tree] = everywhere(law, x, self.data)
+        return found
 
 
 def added(tree: Tree) -> Tree:
