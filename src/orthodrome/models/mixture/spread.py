@@ -103,9 +103,9 @@ def relabel_spread(
 ) -> None:
     """Give the rows of this process new labels, and bring sizes and statistics of all rows up to date."""
     rows = data.own
-    before, changes = labels[rows], np.zeros(statistics.shape)
-    components.move(data, rows, before, new, changes)
+    before, own = labels[rows], np.zeros(statistics.shape)
+    components.move(data, rows, before, new, own)
     labels[rows] = new
-    changes = data.total(changes)
+    changes = data.total(own)
     statistics += changes
     sizes += np.rint(changes[:, 0]).astype(np.int64)

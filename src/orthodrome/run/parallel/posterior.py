@@ -13,7 +13,7 @@ that is the transport's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,7 @@ from orthodrome.run.parallel.rows import GROUPS, ROWS, rows_mesh
 from orthodrome.run.rows import row, taken_apart
 from orthodrome.targets import Posterior
 
+S = TypeVar("S")
 GATHERED = 1 << 18
 """The most numbers that a device receives so that their sum has a fixed order."""
 
@@ -48,7 +49,8 @@ class SpreadPosterior(Posterior):
         law = replace(self, data=None)  # its arrays are arguments of the program of each device
 
         def one_device(law: Posterior, x: Tree, rows: Tree) -> tuple[Array, Tree]:
-            return added(jax.value_and_grad(law.embedded_likelihood)(x, rows))
+            summed: tuple[Array, Tree] = added(jax.value_and_grad(law.embedded_likelihood)(x, rows))
+            return summed
 
         specs = (PartitionSpec(), PartitionSpec(), PartitionSpec(ROWS))
         everywhere = jax.shard_map(
@@ -67,11 +69,12 @@ def added(tree: Tree) -> Tree:
     return jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0, dtype=leaf.dtype), taken_apart(parts, tree))
 
 
-def summing_at_once(sampler: Any) -> Any:
+def summing_at_once(sampler: S) -> S:
     """Return a sampler whose posteriors with spread rows are `SpreadPosterior`s."""
     if (mesh := rows_mesh(sampler)) is None:
         return sampler
-    return jax.tree.map(lambda leaf: _summing(leaf, mesh), sampler, is_leaf=_is_posterior)
+    found: S = jax.tree.map(lambda leaf: _summing(leaf, mesh), sampler, is_leaf=_is_posterior)
+    return found
 
 
 def groups_axis(sampler: Any) -> str | None:
