@@ -118,6 +118,8 @@ def test_rows_must_be_equally_many() -> None:
         with pytest.raises(BadInput, match="spread_rows: the arrays have"):
             spread_rows(data)
     assert rows_mesh(spread_rows(np.zeros((4, 2)))) is None or jax.device_count() > 1
+    with pytest.raises(BadInput, match="must divide that of the devices"):
+        spread_rows(np.zeros((4, 2)), chains=jax.device_count() + 1)
 
 
 def test_a_lone_process_is_left_alone() -> None:

@@ -1,4 +1,4 @@
-"""What `tests/run/test_hosts.py` runs in one process with two devices and in two processes with one each.
+"""What `tests/run/test_hosts.py` runs in one process with several devices and in several processes with one each.
 
     python hosts_script.py FOLDER [CASE ...]
 
@@ -19,7 +19,21 @@ HOSTS = orthodrome.use_hosts()
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
-from orthodrome import SGLD, Euclidean, GeodesicHMC, Minibatch, Posterior, Sphere, Stop, Target, sample  # noqa: E402
+from orthodrome import (  # noqa: E402
+    SGGMC,
+    SGLD,
+    SVRG,
+    ControlVariate,
+    EmpiricalFisher,
+    Euclidean,
+    GeodesicHMC,
+    Minibatch,
+    Posterior,
+    Sphere,
+    Stop,
+    Target,
+    sample,
+)
 from orthodrome.core.pytree import pytree, static  # noqa: E402
 from orthodrome.random.keys import seed_of  # noqa: E402
 from orthodrome.samplers.contract import PythonSampler  # noqa: E402
@@ -126,15 +140,16 @@ def normal_likelihood(x: Any, row: Any) -> Any:
     return -0.5 * jnp.sum((row - x) ** 2)
 
 
-def posterior() -> Posterior:
-    """A normal mean, whose 48 rows are spread over the two devices."""
-    return Posterior(Euclidean(), normal_prior, normal_likelihood, orthodrome.spread_rows(ROWS))
+def posterior(rows: Any = None) -> Posterior:
+    """A normal mean, whose 48 rows are spread over the devices unless other rows are given."""
+    spread = orthodrome.spread_rows(ROWS) if rows is None else rows
+    return Posterior(Euclidean(), normal_prior, normal_likelihood, spread)
 
 
-def by_rows(case: str, law: Posterior, **settings: Any) -> None:
+def by_rows(case: str, law: Posterior, num_chains: int = 3, **settings: Any) -> None:
     """A few short trajectories: an exchange for every gradient is slow where cores are busy."""
     sampler = GeodesicHMC(law, 0.1, 3)
-    save(case, draws(sampler, jnp.zeros(2), num_chains=3, num_warmup=5, num_draws=15, **settings))
+    save(case, draws(sampler, jnp.zeros(2), num_chains=num_chains, num_warmup=5, num_draws=15, **settings))
 
 
 def rows() -> None:
@@ -154,6 +169,29 @@ def rows() -> None:
 def batch() -> None:
     sampler = SGLD(Minibatch(posterior(), 12), step_size=0.01)
     save("batch", draws(sampler, jnp.zeros(2), num_chains=3, num_warmup=5, num_draws=30))
+
+
+def estimators() -> None:
+    """Estimators that keep an anchor or measure their noise, with rows that are spread and with rows that are not."""
+    center, kept = jnp.array([1.0, -0.5]), [("", None)] + [("plain_", ROWS)] * (HOSTS.processes == 1)
+    for prefix, table in kept:
+        law = posterior(table)
+        for case, gradient in (
+            ("control", ControlVariate(law, center, 12, noise=EmpiricalFisher())),
+            ("svrg", SVRG(law, 12, period=4)),
+            ("fisher", Minibatch(law, 12, noise=EmpiricalFisher())),
+        ):
+            sampler = SGGMC(gradient, 0.05, 1.0, 2)
+            save(prefix + case, draws(sampler, jnp.zeros(2), num_chains=4, num_warmup=2, num_draws=10))
+
+
+def groups() -> None:
+    """Chains and rows spread at once: two groups of devices, with half of the chains each."""
+    by_rows(
+        "groups", posterior(orthodrome.spread_rows(ROWS, chains=2)), 4, checkpoint=OUT / f"groups-{HOSTS.processes}"
+    )
+    if HOSTS.processes == 1:
+        by_rows("plain_groups", posterior(ROWS), 4)
 
 
 def corpus() -> Any:
@@ -178,6 +216,27 @@ def gibbs() -> None:
 
 def scir() -> None:
     lda("scir", num_warmup=6, batch_size=40)
+
+
+def mixture() -> None:
+    """Rows of counts of two kinds, which are spread."""
+    model = orthodrome.DirichletProcessMixture(
+        "multinomial", split_merge=0, n_clusters_init=4, num_warmup=6, num_draws=6, random_state=0, n_jobs=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", orthodrome.OrthodromeWarning)  # the run is short
+        model.fit(corpus()[:, ::3] + 1, checkpoint=OUT / f"mixture-{HOSTS.processes}")
+    save("mixture", model.draws_, "weights")
+    np.save(OUT / f"mixture-labels.{HOSTS.process}.npy", model.labels_)
+
+
+def sam() -> None:
+    """Topics on the sphere, for which each process draws the proportions of its part of the documents."""
+    model = orthodrome.SAM(2, method="sggmc", rows="counts", batch_size=40, num_warmup=4, num_draws=4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", orthodrome.OrthodromeWarning)  # the run is short
+        model.fit(corpus() + 1, checkpoint=OUT / f"sam-{HOSTS.processes}")
+    save("sam", model.draws_, "topics")
 
 
 def other_documents() -> None:
@@ -213,7 +272,7 @@ def full_disk() -> None:
     files.write_arrays = write
 
 
-CASES = (memory, extended, own, urn, stopped, rows, batch, gibbs, scir)
+CASES = (memory, extended, own, urn, stopped, rows, batch, estimators, groups, gibbs, scir, mixture, sam)
 FAILURES = (diverged, other_data, other_documents, full_disk)
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class ControlVariate(RowGradient):
 @jax.jit
 def anchor_at(target: Posterior, x: Tree) -> Anchor:
     """Return a point with the log likelihood of all rows there and its ambient gradient."""
-    return Anchor(x, *jax.value_and_grad(target.embedded_likelihood)(x, target.data))
+    return Anchor(x, *target.likelihood_with_gradient(x))
 
 
 def difference_estimate(

@@ -105,8 +105,9 @@ def _advance(
 
     def one_device(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Array, count: Array) -> Any:
         run = partial(_one_chain, sampler, length=length, thin=thin)
-        axes = (None, 0, 0, None, None)
-        return jax.vmap(run, in_axes=axes, axis_name="chains")(key, chains, state, first_step, count)
+        axes, over = (None, 0, 0, None, None), parallel.groups_axis(sampler)
+        mapped = jax.vmap(run, in_axes=axes, axis_name="chains", spmd_axis_name=over)
+        return mapped(key, chains, state, first_step, count)
 
     split = (False, False, True, True, False, False)
     everywhere = parallel.split_chains(one_device, mesh, split)

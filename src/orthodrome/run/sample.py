@@ -109,6 +109,7 @@ def sample(
         locks = stack.enter_context(contextlib.ExitStack())
         given = None if sampler.spreads_data else sampler  # whose processes have other data
         check_same(team, {"sampler": given, "start": start, "settings": tuple(plan)})
+        sampler = parallel.summing_at_once(sampler)
         mesh = spread_chains(sampler, num_chains, mesh, bar)
         if sampler.compiled:
             bar.compiling()

@@ -39,6 +39,7 @@ from orthodrome.samplers.contract import ExactSampler, TrajectorySampler
 from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric, PerElement
+from orthodrome.tuning.pooling import pooled_mean
 from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
 from orthodrome.tuning.tuner import Tuner
 
@@ -218,7 +219,7 @@ class Adapted(Tuner):
         return jax.lax.cond(self._common(due), self._pooled, lambda old: old, tuning)
 
     def _pooled(self, tuning: ExactTuning) -> ExactTuning:
-        mean = lambda x: jax.lax.pmean(x, self.pool[1:])
+        mean = lambda x: pooled_mean(x, self.pool[1:])
         dual, curve = jax.tree.map(mean, (tuning.dual, tuning.curve))
         moments = scales.pooled(self.manifold, self._metric, tuning.moments, mean)
         return tuning._replace(dual=dual, moments=moments, curve=curve)
@@ -233,7 +234,7 @@ class Adapted(Tuner):
 
     def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         units = scales.scales(self.manifold, self._metric, tuning.moments, tuning.since, position, self._gather)
-        everywhere = lambda x: jax.lax.pmean(x, self.pool)
+        everywhere = lambda x: pooled_mean(x, self.pool)
         units = self._probed(units, position, everywhere)
         return tuning._replace(
             dual=self._begin(position, units),

@@ -28,6 +28,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.samplers.contract import DiffusionSampler
 from orthodrome.samplers.learnt import Learnt
+from orthodrome.tuning.pooling import pooled_mean
 from orthodrome.tuning.tuner import Tuner
 
 SHARE = 0.05
@@ -99,7 +100,7 @@ class AdaptedDiffusion(Tuner):
     def _measured(self, one_key: Array, other_key: Array, inner: State) -> tuple[Tree, Tree]:
         ask = lambda key: self.sampler.gradient.estimate(key, inner.position, inner.memory)[0]
         found = self.sampler.noise_and_spread(ask(one_key), ask(other_key))
-        mean = lambda a: jax.lax.pmean(a, self.pool)
+        mean = lambda a: pooled_mean(a, self.pool)
         return jax.tree.map(mean, found[0]), jax.tree.map(mean, found[1])
 
 

@@ -32,6 +32,7 @@ from orthodrome.samplers.contract import StochasticSampler
 from orthodrome.samplers.learnt import SECOND, Measured
 from orthodrome.tuning.gradient_looks import GradientLook, Seen
 from orthodrome.tuning.noise_directions import Directions
+from orthodrome.tuning.pooling import pooled_mean
 from orthodrome.tuning.tuner import Tuner
 
 WINDOWS = (10, 25, 45, 70)
@@ -187,4 +188,4 @@ class StochasticAdapted(Tuner):
         return StochasticTuning(tuning.done, units, start, lines, jnp.zeros_like(tuning.since), seen, tuning.directions)
 
     def _mean(self, x: Array) -> Array:
-        return jax.lax.pmean(x, self.pool)
+        return pooled_mean(x, self.pool)

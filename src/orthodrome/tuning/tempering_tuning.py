@@ -22,6 +22,7 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
 from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState
+from orthodrome.tuning.pooling import pooled_mean
 from orthodrome.tuning.tuner import Tuner
 
 LEAST = 1e-3
@@ -129,7 +130,7 @@ class AdaptedTempering(Tuner):
         return {name: value for name, value in tuned.items() if value is not before[name]}
 
     def _seen(self, ladder: Ladder, info: TemperingInfo) -> Ladder:
-        rejections = ladder.rejections + jax.lax.pmean(1 - info.swap_rate, self.pool)
+        rejections = ladder.rejections + pooled_mean(1 - info.swap_rate, self.pool)
         done, since = ladder.done + 1, ladder.since + 1
         seen = Ladder(ladder.exponents, rejections, since, done)
         if self.sampler.ladder is not None:

@@ -33,6 +33,7 @@ from orthodrome.models.mixture.sampler import (
     relabel,
 )
 from orthodrome.models.mixture.split_merge import Tally, split_and_merge
+from orthodrome.models.mixture.spread import lowest_of_all, own_rows
 from orthodrome.models.mixture.weights import cluster_weights, escobar_west, open_components
 
 PARAMETERS, FRESH, ROWS = 1, 2, 3
@@ -88,7 +89,7 @@ class MixtureGibbs(MixtureSampler):
         state.parameters[held] = given.components.draw(stream(seed, PARAMETERS), state.statistics[held])
         rows = self.rows(seed)
         levels = levels_of(seed, rows, places_of(state, held, state.labels[rows]), log_weights)
-        free, lowest = free_slots(state, held), float(levels.min(initial=0.0))
+        free, lowest = free_slots(state, held), lowest_of_all(given.data, float(levels.min(initial=0.0)))
         _, new, log_rest = open_components(rng, log_rest, float(state.concentration), lowest, free.shape[0])
         held = np.concatenate([held, free[: new.shape[0]]]).astype(np.int32)
         log_weights = np.concatenate([log_weights, new])
@@ -104,7 +105,7 @@ class MixtureGibbs(MixtureSampler):
         """Return the rows of a transition."""
         count = self.given.data.count
         if self.batch_size is None or self.batch_size >= count:
-            return np.arange(count)
+            return own_rows(self.given.data)
         return batch_rows(seed, count, self.batch_size)
 
     def _split_and_merge(self, rng: np.random.Generator, state: MixtureState) -> Tally:

@@ -17,6 +17,7 @@ from orthodrome.models.mixture.defaults import check_settings, settings_for
 from orthodrome.models.mixture.doors import components_for, read_rows
 from orthodrome.models.mixture.methods import sampler_of, watch_of
 from orthodrome.models.mixture.reading import MixtureReading
+from orthodrome.models.mixture.spread import can_spread, spread_or_whole
 from orthodrome.models.topics.stream import DocumentStream
 from orthodrome.random.keys import new_key
 from orthodrome.run.loop import transition_key
@@ -141,7 +142,10 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
         if checkpoint is not None:
             self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
         watch = None if held_out is None else watch_of(self.settings_, self.rows(held_out))
-        sampler = sampler_of(self, self.settings_, self.components_law_, rows, watch=watch)
+        chosen = self.settings_
+        spreads = can_spread(rows, chosen.method, chosen.split_merge, chosen.batch_size)
+        held = spread_or_whole(rows, spreads, self.num_chains)
+        sampler = sampler_of(self, chosen, self.components_law_, held, watch=watch)
         with computing(self.n_jobs):
             tree = sample(
                 sampler,

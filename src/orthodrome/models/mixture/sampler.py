@@ -22,6 +22,7 @@ from orthodrome.errors import BadInput
 from orthodrome.kernels.thread_choice import on_fastest_threads
 from orthodrome.models.mixture.compiled.rows import change_labels
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
+from orthodrome.models.mixture.spread import SpreadCounts, all_statistics, relabel_spread
 from orthodrome.random.keys import seed_of
 from orthodrome.samplers.contract import PythonSampler
 
@@ -130,6 +131,11 @@ class MixtureSampler(PythonSampler, abc.ABC):
         return None
 
     @property
+    def spreads_data(self) -> bool:
+        """Whether each process has a part of the rows."""
+        return isinstance(self.given.data, SpreadCounts)
+
+    @property
     def num_warmup(self) -> int:
         """The transitions before the first draw."""
         return self.given.num_warmup
@@ -145,7 +151,7 @@ class MixtureSampler(PythonSampler, abc.ABC):
             labels = np.random.default_rng(seed).integers(given.clusters, size=count).astype(np.int32)
         else:
             labels = np.array(position.get("labels", np.full(count, -1)), np.int32)
-        statistics: Any = own.statistics(given.data, np.arange(count), labels, slots)
+        statistics: Any = all_statistics(own, given.data, labels, slots)
         state = MixtureState(
             labels,
             np.bincount(labels[labels >= 0], minlength=slots).astype(np.int64),
@@ -202,6 +208,9 @@ def places_of(state: MixtureState, held: NDArray[np.int32], labels: Labels) -> L
 
 def relabel(given: MixtureProblem, state: MixtureState, rows: Names, labels: Labels) -> None:
     """Give rows new labels, and bring sizes and statistics up to date."""
+    if isinstance(given.data, SpreadCounts):
+        relabel_spread(given.components, given.data, state.labels, labels, state.sizes, state.statistics)
+        return
     before = np.empty(rows.shape[0], np.int32)
     emptied = change_labels(rows, labels, state.labels, state.sizes, before)
     given.components.move(given.data, rows, before, labels, state.statistics)

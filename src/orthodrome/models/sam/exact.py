@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +27,9 @@ from orthodrome.models.sam.batch import look, slope, whole
 from orthodrome.models.sam.chain_settings import PUBLISHED_GMC, PUBLISHED_STEP, data_set
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import flow, normals_like
-from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
+from orthodrome.models.sam.proportions import Drawn, Sweep, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
+from orthodrome.models.sam.spread import draw_together
 from orthodrome.models.sam.state import ExactState
 
 TARGET = 0.8
@@ -112,8 +114,8 @@ class ExactTopics(AdmixtureSampler):
         else:
             start = first_guess(view.gram, view.b) if np.isnan(state.proportions[0, 0]) else state.proportions
         settings = (law.document_concentration, law.doc_topic_prior, math.exp(state.log_proportion_step), self.sweep)
-        args = (view.gram, view.b, start, *settings, seed, STREAM, items)
-        return timed("proportions", draw_proportions, *args)
+        args = (view.gram, view.b, start, *settings, seed, STREAM)
+        return timed("proportions", partial(draw_together, self.given.spread, *args, items=items))
 
     def _energy(self, topics: Reals, draws: Reals) -> tuple[float, Reals, float]:
         """Return the energy -f, the projected gradient of f, and the mean cosine."""

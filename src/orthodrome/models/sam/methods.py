@@ -24,10 +24,12 @@ def sampler_of(
     *,
     total: int | None = None,
     watch: LogPerplexityWatch | None = None,
+    spread: bool = False,
 ) -> AdmixtureSampler:
     """Return the sampler that the model asks for; total: the number of documents that these stand for."""
-    size = documents.count if total is None else total
-    problem = TopicProblem(documents, law, model.n_components, int(model.num_warmup), size, str(model.dtype), watch)
+    size, spread = documents.count if total is None else total, spread and model.method in (*STOCHASTIC, *EXACT)
+    facts = (model.n_components, int(model.num_warmup), size, str(model.dtype), watch, spread)
+    problem = TopicProblem(documents, law, *facts)
     if model.method in STOCHASTIC:
         return StochasticTopics(problem, settings_of(model, documents.count))
     return exact_topics(model, problem) if model.method in EXACT else variational_topics(model, problem)

@@ -29,6 +29,8 @@ from orthodrome.models.sam.settings import check_settings
 from orthodrome.models.sam.variational import proportion_step
 from orthodrome.models.topics.chains import DIMS, all_topics, statistics
 from orthodrome.models.topics.stream import DocumentStream
+from orthodrome.run.opening import check_same
+from orthodrome.run.parallel import Team
 from orthodrome.storage.about import agreed_seed
 
 if TYPE_CHECKING:
@@ -152,7 +154,9 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
         watched = None if held_out is None else self.documents(held_out)
         watch = None if watched is None else watch_of(self, self.law_, watched, self.seed_)
-        sampler = sampler_of(self, self.law_, documents, watch=watch)
+        team = Team()
+        check_same(team, {"X": documents})
+        sampler = sampler_of(self, self.law_, documents, watch=watch, spread=team.processes > 1)
         with computing(self.n_jobs), stopwatch() as seconds:
             tree = self.drawn(
                 sampler,

@@ -45,6 +45,7 @@ class TopicProblem:
     """Documents, their law, and the run.
 
     total: D, the number of documents that these stand for; dtype: of the draws that are kept
+    spread: whether several processes step the same chains, each drawing proportions of its part of the documents
     """
 
     data: DocumentVectors
@@ -54,6 +55,7 @@ class TopicProblem:
     total: int = static()
     dtype: str = static(default="float32")
     watch: LogPerplexityWatch | None = None
+    spread: bool = static(default=False)
 
 
 class AdmixtureSampler(TopicSampler):
@@ -69,6 +71,11 @@ class AdmixtureSampler(TopicSampler):
     def manifold(self) -> Manifold:
         """A sphere for every topic."""
         return SPACE
+
+    @property
+    def spreads_data(self) -> bool:
+        """Whether several processes step the same chains."""
+        return self.given.spread
 
     def init(self, position: Any, key: Any = None) -> Any:
         """Return the state at {"topics": (K, V)}, or at random topics if that is None."""

@@ -30,8 +30,9 @@ from orthodrome.models.sam.batch import Memory, Slope, View, empty_memory, look,
 from orthodrome.models.sam.chain_settings import ChainSettings
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
-from orthodrome.models.sam.proportions import Drawn, draw_proportions, first_guess, published_guess
+from orthodrome.models.sam.proportions import Drawn, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
+from orthodrome.models.sam.spread import draw_together
 from orthodrome.models.sam.state import StochasticState
 from orthodrome.models.sam.tuning import TopicTuner
 
@@ -126,7 +127,7 @@ class StochasticTopics(AdmixtureSampler):
         law, start = self.given.law, self._first_proportions(state, view)
         size, items = math.exp(state.tuning.log_proportion_step), view.rows.astype(np.uint64)
         settings = (law.document_concentration, law.doc_topic_prior, size, self.settings.sweep)
-        drawn = draw_proportions(view.gram, view.b, start, *settings, seed, step, items)
+        drawn = draw_together(self.given.spread, view.gram, view.b, start, *settings, seed, step, items=items)
         if self.settings.warm_start:
             state.proportions[view.rows] = drawn.last
         return drawn

@@ -16,7 +16,8 @@ from orthodrome.tuning import Tuner
 class CompiledEngine(NamedTuple):
     """The engine that maps one compiled program over the chains and splits them over the devices of a mesh.
 
-    rows: the mesh over which the rows of the data are spread, if they are; then every device steps all chains
+    rows: the mesh over which the rows of the data are spread, if they are; then every device steps all chains, or
+        those of its group
     """
 
     key: Array
@@ -33,21 +34,21 @@ class CompiledEngine(NamedTuple):
 
     def place(self, state: Any) -> Any:
         if self.rows is not None:
-            return parallel.place_copies(state, self.rows)
+            return parallel.place_groups(state, self.rows)
         return parallel.place_chains(state, self.mesh)
 
     def join(self, state: Any) -> Any:
         return self.place(state) if self.rows is not None else parallel.join_chains(state, self.mesh)
 
     def own(self, state: Any) -> Any:
-        return parallel.own_part(state)
+        return parallel.own_part(state) if self.rows is None else parallel.whole(state)
 
     def place_sampler(self, sampler: Any) -> Any:
         return parallel.place_copies(sampler, self.mesh if self.rows is None else self.rows)
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
         state, rows = self._call(_program(sampler), sampler, state, first_step, count, thin)
-        return state, jax.tree.map(lambda row: row[:, :count], parallel.own_part(rows))
+        return state, jax.tree.map(lambda row: row[:, :count], self.own(rows))
 
     def program(self, sampler: Any, state: Any) -> str:
         return str(self.lowered(sampler, state, 1).as_text())
@@ -73,5 +74,5 @@ def _program(sampler: Any) -> Any:
 def compiled_engine(key: Array, num_chains: int, mesh: Any, length: int, rows: Any = None) -> CompiledEngine:
     """Return the engine for chains on the devices of a mesh, or for all chains where rows are spread."""
     chains = np.arange(num_chains, dtype=np.uint32)
-    placed = parallel.place_chains(chains, mesh) if rows is None else parallel.place_copies(chains, rows)
+    placed = parallel.place_chains(chains, mesh) if rows is None else parallel.place_groups(chains, rows)
     return CompiledEngine(parallel.place_copies(key, mesh if rows is None else rows), placed, mesh, length, rows)

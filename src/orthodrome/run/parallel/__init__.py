@@ -13,10 +13,12 @@ from orthodrome.run.parallel.mesh import (
     own_part,
     place_chains,
     place_copies,
+    place_groups,
     placed_copies,
     split_chains,
     whole,
 )
+from orthodrome.run.parallel.posterior import SpreadPosterior, groups_axis, summing_at_once
 from orthodrome.run.parallel.rows import is_spread, rows_mesh, spread_rows
 from orthodrome.run.parallel.team import LostPeer, PeerFailed, Team, ledger, naming_the_lost
 
@@ -25,9 +27,11 @@ __all__ = [
     "Hosts",
     "LostPeer",
     "PeerFailed",
+    "SpreadPosterior",
     "Team",
     "alone",
     "chain_mesh",
+    "groups_axis",
     "idle_devices",
     "is_spread",
     "join_chains",
@@ -38,10 +42,12 @@ __all__ = [
     "own_part",
     "place_chains",
     "place_copies",
+    "place_groups",
     "placed_copies",
     "rows_mesh",
     "split_chains",
     "spread_rows",
+    "summing_at_once",
     "this_process",
     "use_cores",
     "use_hosts",

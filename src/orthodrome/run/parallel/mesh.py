@@ -19,7 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from orthodrome.errors import BadInput
 from orthodrome.run.parallel.hosts import this_process
-from orthodrome.run.parallel.rows import is_spread
+from orthodrome.run.parallel.rows import GROUPS, is_spread
 
 AXIS = "devices"
 
@@ -101,6 +101,21 @@ def place_copies(tree: Any, mesh: Mesh | None) -> Any:
     sharding = NamedSharding(mesh, PartitionSpec())
     put = jax.device_put if alone(mesh) else _copy
     return jax.tree.map(lambda leaf: leaf if is_spread(leaf) else put(leaf, sharding), tree)
+
+
+def place_groups(tree: Any, mesh: Mesh) -> Any:
+    """Put arrays with a leading axis of all chains where rows are spread: a part on each group of devices, or all."""
+    if GROUPS not in mesh.axis_names:
+        return place_copies(tree, mesh)
+    sharding = NamedSharding(mesh, PartitionSpec(GROUPS))
+    chains = len(jax.tree.leaves(tree)[0])
+    if chains % mesh.shape[GROUPS]:
+        raise BadInput(
+            f"{chains} chains cannot be spread evenly over the {mesh.shape[GROUPS]} groups of devices of spread_rows("
+            f"..., chains={mesh.shape[GROUPS]}); take a multiple"
+        )
+    put = jax.device_put if alone(mesh) else _from_whole
+    return jax.tree.map(lambda leaf: put(leaf, sharding), tree)
 
 
 def placed_copies(tree: Any, mesh: Mesh | None) -> Any:

@@ -1,0 +1,1 @@
+"""What several processes on one machine gain over one, and what their exchanges cost."""
