@@ -13,8 +13,10 @@ from orthodrome.kernels.bessel import log_constant, mean_length
 from orthodrome.kernels.bessel_arrays import log_constants, mean_lengths
 from orthodrome.kernels.computing import computing
 from orthodrome.models.mixture.assigning import choose_components, levels_of
+from orthodrome.models.mixture.compiled.choices import log_probability
 from orthodrome.models.mixture.components import (
     CategoricalComponents,
+    Components,
     CountRows,
     DenseRows,
     GaussianComponents,
@@ -139,3 +141,37 @@ def test_choices_do_not_depend_on_the_number_of_threads() -> None:
         found.append(choose_components(4, GAUSSIAN, DenseRows(x), rows, levels, logs, parameters, SLOTS))
     np.testing.assert_array_equal(found[0], found[-1])
     assert np.all(logs[found[0]] >= levels) and len(np.unique(found[0])) > 1
+
+
+@pytest.mark.parametrize("name", ["counts", "gaussian"])
+def test_choices_in_one_pass_are_those_from_all_densities(name: str) -> None:
+    """Eleven components, so that the second tile is not full."""
+    components, rows = CASES[name][0], np.arange(400)
+    data = (
+        DenseRows(RNG.standard_normal((400, 2))) if name == "gaussian" else CountRows.of(RNG.integers(0, 4, (400, 3)))
+    )
+    parameters = components.draw(2, np.zeros((11, components.num_statistics)))
+    logs = np.sort(np.log(RNG.dirichlet(np.ones(11))))[::-1]
+    levels = logs[RNG.integers(0, 11, 400)] + np.log(RNG.random(400))
+    for weighted in (False, True):
+        facts = (7, data, rows, levels, logs, parameters, weighted)
+        found = components.chosen(*facts)
+        np.testing.assert_array_equal(found, Components.chosen(components, *facts))
+        assert len(np.unique(found)) > 8
+
+
+def test_sums_of_many_rows_are_added_in_parts() -> None:
+    x, labels, rows = RNG.standard_normal((20_000, 2)), RNG.integers(0, 2, 20_000).astype(np.int32), np.arange(20_000)
+    found = []
+    for threads in {1, numba.config.NUMBA_NUM_THREADS}:
+        numba.set_num_threads(threads)
+        margins = x[:, 0]
+        total = log_probability(margins, labels, rows, 0, 1)
+        found.append(np.append(GAUSSIAN.statistics(DenseRows(x), rows, labels, 2), total))
+    np.testing.assert_array_equal(found[0], found[-1])
+    signs = np.where(labels == 0, 1.0, -1.0)
+    assert np.isclose(found[0][-1], -np.logaddexp(0.0, -signs * x[:, 0])[2:].sum(), rtol=1e-12)
+    for k, line in enumerate(found[0][:-1].reshape(2, -1)):
+        own = x[labels == k]
+        exact = [own.shape[0], *own.sum(axis=0), (own[:, 0] ** 2).sum(), own.prod(axis=1).sum(), (own[:, 1] ** 2).sum()]
+        np.testing.assert_allclose(line, exact, rtol=1e-9)

@@ -22,6 +22,7 @@ from orthodrome.models.mixture.components import (
     VonMisesFisherComponents,
 )
 from orthodrome.models.mixture.gibbs import MixtureGibbs
+from orthodrome.models.mixture.launch import explains_both
 from orthodrome.models.mixture.sampler import MixtureProblem
 from orthodrome.models.mixture.stochastic import StochasticMixture
 from orthodrome.models.mixture.updates import SimplexSCIR
@@ -68,6 +69,9 @@ SAMPLERS = {
     "gibbs": lambda given: MixtureGibbs(given),
     "gibbs of two rows with splits and merges": lambda given: MixtureGibbs(given, 2, 2),
     "sticks that exchange places": lambda given: StochasticMixture(given, SimplexSCIR(), 4, 0.5, 0.5, None, None, 3),
+    "sticks, sums of all rows": lambda given: StochasticMixture(
+        given, SimplexSCIR(), 2, 0.5, 0.5, None, None, None, True
+    ),
     "sticks with splits and merges": lambda given: StochasticMixture(given, SimplexSCIR(), 4, 0.5, 0.5, 1, 1, None),
 }
 CASES = [
@@ -76,6 +80,7 @@ CASES = [
     ("nothing", "gibbs of two rows with splits and merges", 250),
     ("counts", "sticks that exchange places", 400),
     ("counts", "sticks with splits and merges", 300),
+    ("counts", "sticks, sums of all rows", 300),
 ]
 
 
@@ -83,7 +88,8 @@ CASES = [
 def test_transitions_leave_the_enumerated_posterior(rows: str, kind: str, count: int) -> None:
     """The rows of "nothing" say nothing: their law is the Chinese restaurant's.
 
-    With all rows in the batch SCIR has no noise, and its transitions are exact, whatever the step.
+    With all rows in the batch SCIR has no noise, and its transitions are exact, whatever the step; so they are with
+    half of the rows, if sums of all rows are the control variate.
     """
     assert p_value(LAWS[rows], stepped(SAMPLERS[kind](problem(rows)), 2), count) > 1e-3
 
@@ -98,7 +104,7 @@ def test_transitions_leave_the_enumerated_posterior_at_length(rows: str, kind: s
 
 def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The probability of the proposal left out."""
-    monkeypatch.setattr(split_merge, "log_proposal", lambda margins, goes_first, rows, anchors: 0.0)
+    monkeypatch.setattr(split_merge, "log_proposal", lambda margins, parts, rows, anchors: 0.0)
     sampler = MixtureGibbs(problem("nothing"), 4, 1)
     assert p_value(LAWS["nothing"], stepped(sampler, 2), 250) < 1e-6
 
@@ -133,7 +139,7 @@ def test_without_data_the_concentration_keeps_its_prior(kind: str) -> None:
 def one_explains(given: MixtureProblem, parts: Any) -> bool:
     rows = np.arange(given.data.count)
     statistics = given.components.statistics(given.data, rows, parts, 2)
-    return split_merge.explains_both(given, rows, parts == 0, statistics)
+    return explains_both(given.components, given.data, rows, parts, statistics)
 
 
 def test_halves_of_one_cluster_are_known_for_what_they_are() -> None:

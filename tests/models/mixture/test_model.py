@@ -140,6 +140,7 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
     ({"covariance_prior": -np.eye(3)}, GOOD, "positive definite"),
     ({"num_draws": 0}, GOOD, "num_draws is 0"),
     ({"num_draws": "abc"}, GOOD, "num_draws must be a whole number, not 'abc'"),
+    ({"control_variates": "yes"}, GOOD, "control_variates is 'yes'; it must be True or False"),
     ({"batch_size": 2.5}, GOOD, "batch_size must be a whole number"),
     ({"concentration": "abc"}, GOOD, "concentration is 'abc'"),
     ({"kappa_range": None}, GOOD, "kappa_range is None; it must be two positive numbers"),

@@ -56,6 +56,7 @@ class MixtureSettings(NamedTuple):
     max_components: int
     split_merge: int
     label_swaps: int
+    control_variates: bool
     num_warmup: int
     num_draws: int
     thin: int
@@ -78,6 +79,8 @@ def check_settings(model: Any) -> None:
     for name in POSITIVE:
         if getattr(model, name) is not None:
             doors.check_positive(name, getattr(model, name))
+    if not isinstance(model.control_variates, bool | np.bool_):
+        raise BadInput(f"control_variates is {model.control_variates!r:.60}; it must be True or False")
     for name in ("concentration_prior", "kappa_range"):
         check_pair(name, getattr(model, name))
     if not model.kappa_range[0] < model.kappa_range[1]:
@@ -120,6 +123,7 @@ def settings_for(model: Any, count: int, numbers: int, streams: bool = False) ->
         capacity,
         moves,
         int(pick("label_swaps", 0 if gibbs else 5)),
+        bool(model.control_variates) and not gibbs and not streams,
         int(pick("num_warmup", 0 if streams else WARMUP["gibbs" if gibbs else "stochastic"])),
         draws,
         int(pick("thin", 1 if gibbs else 10)),

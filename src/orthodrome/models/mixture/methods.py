@@ -41,7 +41,8 @@ def sampler_of(
     update = UPDATES[model.family][settings.method]
     every = max(1, -(-data.count // settings.batch_size)) if settings.split_merge else None
     steps = (settings.batch_size, settings.step_size, settings.stick_step_size)
-    return StochasticMixture(problem, update, *steps, settings.split_merge or None, every, settings.label_swaps or None)
+    moves = (settings.split_merge or None, every, settings.label_swaps or None)
+    return StochasticMixture(problem, update, *steps, *moves, settings.control_variates)
 
 
 def watch_of(settings: MixtureSettings, rows: Any) -> ScoreWatch:

@@ -52,6 +52,8 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
     step_size, stick_step_size: h of the parameters and of the sticks, for minibatches
     split_merge: proposals of a split or a merge for each transition ('gibbs') or for each pass through the rows
     label_swaps: proposals of an exchange in the order of the sticks for each transition, for minibatches
+    control_variates: for minibatches in `fit`, move parameters and sticks by sums of all rows at their present labels,
+        which are kept up to date, instead of N / n times those of the batch, which has noise
     num_warmup, num_draws, thin: transitions before the first draw, draws of each chain, transitions for each draw
     num_chains: chains, one after the other
     total_rows: N for `partial_fit`; None: the rows seen so far
@@ -86,6 +88,7 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
         stick_step_size: float | None = None,
         split_merge: int | None = None,
         label_swaps: int | None = None,
+        control_variates: bool = True,
         num_warmup: int | None = None,
         num_draws: int | None = None,
         thin: int | None = None,
@@ -112,6 +115,7 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
         self.stick_step_size = stick_step_size
         self.split_merge = split_merge
         self.label_swaps = label_swaps
+        self.control_variates = control_variates
         self.num_warmup = num_warmup
         self.num_draws = num_draws
         self.thin = thin
@@ -195,7 +199,7 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
     def _open_stream(self, rows: Any, start: Any) -> None:
         if self.settings_.method == "gibbs":
             raise BadInput("method='gibbs' needs all rows at once; for `partial_fit` use a stochastic method")
-        settings = self.settings_._replace(batch_size=rows.count, split_merge=0)
+        settings = self.settings_._replace(batch_size=rows.count, split_merge=0, control_variates=False)
         total = rows.count if self.total_rows is None else self.total_rows
         with computing(self.n_jobs):
             sampler = sampler_of(self, settings, self.components_law_, rows, total=total)

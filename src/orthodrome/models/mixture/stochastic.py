@@ -10,6 +10,10 @@ the N rows and m_j = (N / n) #{i in S: z_i = j}:
     sticks broken off the rest, down to the lowest u_i; parameters of those drawn from G_0
     z_i among {j: w_j >= u_i}, with probabilities proportional to f(x_i | theta_j), for i in S.
 
+With `control`, m_j and the parameters' statistics are those of all rows at their present labels: the control variate
+that leaves no noise of the batch at all. Then, as far as an update is exact, so is the sampler, whatever n and h:
+SCIR's transitions leave the conditional laws of sticks and parameters invariant, and labels are a random scan.
+
 Components behind the last one with a row are forgotten, so that what is opened again has fresh parameters. Now and then
 clusters are split and merged on the statistics of all rows (`split_merge`), after which sticks are drawn anew.
 """
@@ -26,6 +30,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.models.mixture.assigning import batch_rows, choose_components
 from orthodrome.models.mixture.compiled.places import slice_batch
+from orthodrome.models.mixture.compiled.rows import hold_up_to_last
 from orthodrome.models.mixture.components.contract import Names
 from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, stream
 from orthodrome.models.mixture.sampler import (
@@ -52,6 +57,8 @@ class StochasticMixture(MixtureSampler):
     update: how parameters and sticks move; batch_size: n; parameter_step, stick_step: h of either
     moves: proposals of a split or a merge at a time; moves_every: transitions from one time to the next, None for never
     swaps: proposals of an exchange of two places for each transition
+    control: whether sums of all rows at their present labels take the place of those of the batch times N / n, which
+        estimate them; they are kept up to date, so it costs nothing
     """
 
     given: MixtureProblem
@@ -62,6 +69,7 @@ class StochasticMixture(MixtureSampler):
     moves: int | None = static(default=None)
     moves_every: int | None = static(default=None)
     swaps: int | None = static(default=None)
+    control: bool = static(default=False)
 
     @property
     def num_auxiliary(self) -> int:
@@ -96,7 +104,8 @@ class StochasticMixture(MixtureSampler):
         given = replace(self.given, data=data, total=total)
         labels = np.full(data.count, -1, np.int32)
         # the labels of earlier rows are gone, and without them nothing can be split or merged
-        return replace(self, given=given, batch_size=data.count, moves_every=None), state._replace(labels=labels)
+        own = replace(self, given=given, batch_size=data.count, moves_every=None, control=False)
+        return own, state._replace(labels=labels)
 
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Move sticks and parameters, then the labels of a batch."""
@@ -115,10 +124,11 @@ class StochasticMixture(MixtureSampler):
         )
         state = state._replace(concentration=float(alpha))
         self._open(seed, state, state.order[before:total])
-        held, log_weights = state.order[:total].copy(), weights[:total]
+        held, log_weights = state.order[:total], weights[:total]
         among = (given.components, given.data, rows, levels, log_weights, state.parameters, held)
         relabel(given, state, rows, choose_components(stream(seed, ROWS), *among))
-        state = self._truncated(state, held, np.exp(log_weights))
+        kept = (state.weights, state.parameters, state.auxiliary)
+        state = state._replace(held=hold_up_to_last(state.order, total, state.sizes, log_weights, *kept))
         counts = (total - before, tally.splits, tally.merges, tally.attempts)
         clusters = int(np.count_nonzero(state.sizes))
         return state, MixtureInfo(clusters, *counts, bool(log_rest > lowest or tally.capped), self.parameter_step)
@@ -131,7 +141,9 @@ class StochasticMixture(MixtureSampler):
         return batch_rows(seed, count, self.batch_size)
 
     def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
-        """Return the statistics of a batch times N / n, by place."""
+        """Return the statistics of a batch times N / n, or those that they estimate, by place."""
+        if self.control:
+            return state.statistics[held]
         places = places_of(state, held, state.labels[rows])
         found = self.given.components.statistics(self.given.data, rows, places, held.shape[0])
         found *= self.given.total / rows.shape[0]
@@ -164,9 +176,12 @@ class StochasticMixture(MixtureSampler):
         relabel(self.given, state, new, choose_components(stream(seed, AUXILIARY), *among, weighted=True))
 
     def _split_and_merge(self, seed: int, state: MixtureState) -> tuple[MixtureState, Tally]:
-        """Propose splits and merges, and draw sticks and parameters anew if any was accepted."""
-        rng = np.random.Generator(np.random.Philox(seed))
-        tally = split_and_merge(rng, self.given, state, self.moves or 0)
+        """Propose splits and merges, and draw sticks and parameters anew if any was accepted.
+
+        In the warm-up there are more of them, until as many rows were touched as there are, as in `MixtureGibbs`.
+        """
+        rng, budget = np.random.Generator(np.random.Philox(seed)), self.given.data.count if self.warm(state) else 0
+        tally = split_and_merge(rng, self.given, state, self.moves or 0, budget)
         if not tally.splits + tally.merges:
             return state, tally
         return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32)), tally
@@ -197,10 +212,3 @@ class StochasticMixture(MixtureSampler):
         state.auxiliary[slots] = self.update.fresh(
             stream(seed, AUXILIARY), components, state.parameters[slots], statistics
         )
-
-    def _truncated(self, state: MixtureState, held: NDArray[np.int32], weights: Reals) -> MixtureState:
-        """Return the state with the places up to the last one that has rows."""
-        last = int(np.flatnonzero(state.sizes[held])[-1]) + 1
-        keep(state, held, weights, np.arange(held.shape[0]) < last)
-        state.order[:last] = held[:last]
-        return state._replace(held=last)

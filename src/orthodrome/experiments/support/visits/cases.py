@@ -30,6 +30,7 @@ class VisitCase(NamedTuple):
 
     prior: a of Dirichlet(a); clusters: of the start; steps: h of the parameters and of the sticks
     faults: letters of `faults`; concentration: alpha where it is fixed; moves: splits and merges proposed at a time
+    control: sums of all rows instead of estimates from the batch
     """
 
     method: str
@@ -39,6 +40,7 @@ class VisitCase(NamedTuple):
     faults: str = ""
     concentration: float | None = None
     moves: int = 0
+    control: bool = False
 
 
 SCIR, SGRLD = VisitCase("scir", 0.5, 20), VisitCase("sgrld", 0.001, 30, (1e-3, 5e-3))
@@ -80,6 +82,7 @@ def run_case(case: VisitCase, visits: tuple[Any, Any], iterations: int, seeds: i
         stick_step_size=case.steps[1],
         split_merge=case.moves,
         label_swaps=5 if case.moves else 0,
+        control_variates=case.control,
         num_warmup=iterations - 1,
         num_draws=1,
         thin=1,

@@ -15,9 +15,26 @@ from orthodrome.kernels.generator import OPTIONS, uniform
 from orthodrome.kernels.streams import mixed, stream_key
 
 LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
-_NEVER = -60.0
-BLOCK = 512
-"""Rows that a thread takes at once."""
+BLOCK, TILE = 512, 8
+"""Rows that a thread takes at once, and components whose densities are computed side by side."""
+
+
+def tiled(values):  # type: ignore[no-untyped-def]
+    """Return numbers of components (K, ...) as tiles x ... x TILE, the last tile filled up with zeros."""
+    lines = values.reshape(values.shape[0], -1)
+    found = np.empty((-(-lines.shape[0] // TILE), lines.shape[1], TILE))
+    fill_tiles(lines, found)
+    return found.reshape(found.shape[0], *values.shape[1:], TILE)
+
+
+@njit(**OPTIONS)
+def fill_tiles(lines, found):  # type: ignore[no-untyped-def]
+    """Write lines of numbers side by side, TILE of them at a time."""
+    count = lines.shape[0]
+    for tile in range(found.shape[0]):
+        for c in range(lines.shape[1]):
+            for k in range(TILE):
+                found[tile, c, k] = lines[tile * TILE + k, c] if tile * TILE + k < count else 0.0
 
 
 @njit(**OPTIONS)
@@ -69,8 +86,7 @@ def choose_one(seed, name, densities):  # type: ignore[no-untyped-def]
     for k in range(size):
         top = max(top, densities[k])
     for k in range(size):
-        gap = densities[k] - top
-        densities[k] = exp(gap) if gap > _NEVER else 0.0
+        densities[k] = exp(densities[k] - top)
     total = 0.0
     for k in range(size):
         total += densities[k]
@@ -91,12 +107,32 @@ def choose(seed, names, densities, limits, chosen):  # type: ignore[no-untyped-d
 
 
 @njit(**OPTIONS)
-def log_probability(margins, goes_first, rows, first, second):  # type: ignore[no-untyped-def]
-    """Return the sum of log p or log (1 - p) over the rows but two; margins are log p - log (1 - p)."""
-    total = 0.0
-    for i in range(rows.shape[0]):
-        if rows[i] == first or rows[i] == second:
-            continue
-        gap = margins[i] if goes_first[i] else -margins[i]
-        total -= max(-gap, 0.0) + log(1.0 + exp(-abs(gap)))
-    return total
+def log_share(gap):  # type: ignore[no-untyped-def]
+    """Return log p from log p - log (1 - p)."""
+    return -(max(-gap, 0.0) + log(1.0 + exp(-abs(gap))))
+
+
+@njit(parallel=True, **OPTIONS)
+def divide(seed, names, margins, parts):  # type: ignore[no-untyped-def]
+    """Send each row to part 0 with probability p, else to part 1; margins are log p - log (1 - p)."""
+    count = names.shape[0]
+    for block in prange((count + BLOCK - 1) // BLOCK):
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, count)):
+            parts[i] = random_of(seed, names[i], _CHOICE) * (1.0 + exp(-margins[i])) > 1.0
+
+
+@njit(parallel=True, **OPTIONS)
+def log_probability(margins, parts, names, first, second):  # type: ignore[no-untyped-def]
+    """Return the sum of log p (part 0) or log (1 - p) (part 1) over the rows but two, which are the anchors."""
+    count = names.shape[0]
+    sums = np.zeros((count + BLOCK - 1) // BLOCK)
+    for block in prange(sums.shape[0]):
+        total = 0.0
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, count)):
+            if names[i] != first and names[i] != second:
+                total += log_share(margins[i] if parts[i] == 0 else -margins[i])
+        sums[block] = total
+    found = 0.0
+    for block in range(sums.shape[0]):  # in their order, whatever the number of threads
+        found += sums[block]
+    return found

@@ -8,7 +8,7 @@ from numba import njit, prange
 from orthodrome.kernels.cir import draw_transitions
 from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS, source
-from orthodrome.models.mixture.compiled.choices import BLOCK, candidates, choose_one
+from orthodrome.models.mixture.compiled.choices import BLOCK, TILE, candidates, choose_one
 
 
 @njit(parallel=True, **OPTIONS)
@@ -32,22 +32,29 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
 def choose_counts(seed, starts, columns, counts, rows, levels, log_weights, logs, weighted, chosen):  # type: ignore[no-untyped-def]
     """Choose a component for every row in one pass: its candidates, their log densities, and one of them.
 
-    Components come in descending order of their weights; logs is categories x components.
+    Components come in descending order of their weights; logs is tiles x categories x TILE (`choices.tiled`).
     """
     size = rows.shape[0]
     for block in prange((size + BLOCK - 1) // BLOCK):
-        sums = np.empty(logs.shape[1])
+        sums, own = np.empty(logs.shape[0] * TILE), np.empty(TILE)
         for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
             limit = candidates(levels[i], log_weights)
             if limit == 1:
                 chosen[i] = 0
                 continue
-            for k in range(limit):
-                sums[k] = log_weights[k] if weighted else 0.0
-            for e in range(starts[rows[i]], starts[rows[i] + 1]):
-                x, c = counts[e], columns[e]
+            begin, end = starts[rows[i]], starts[rows[i] + 1]
+            for tile in range((limit + TILE - 1) // TILE):
+                for k in range(TILE):
+                    own[k] = 0.0
+                for e in range(begin, end):
+                    x, c = counts[e], columns[e]
+                    for k in range(TILE):
+                        own[k] += x * logs[tile, c, k]
+                for k in range(TILE):
+                    sums[tile * TILE + k] = own[k]
+            if weighted:
                 for k in range(limit):
-                    sums[k] += x * logs[c, k]
+                    sums[k] += log_weights[k]
             chosen[i] = choose_one(seed, rows[i], sums[:limit])
 
 
@@ -103,3 +110,13 @@ def move_counts(starts, columns, counts, rows, before, after, statistics):  # ty
             statistics[new, 0] += 1.0
             for e in range(begin, end):
                 statistics[new, 1 + columns[e]] += counts[e]
+
+
+@njit(parallel=True, **OPTIONS)
+def add_counts(starts, columns, counts, rows, labels, parts):  # type: ignore[no-untyped-def]
+    """Add up blocks of rows, each into statistics of its own."""
+    size = (rows.shape[0] + parts.shape[0] - 1) // parts.shape[0]
+    for block in prange(parts.shape[0]):
+        own = slice(block * size, (block + 1) * size)
+        before = np.full(rows[own].shape[0], -1, np.int32)
+        move_counts(starts, columns, counts, rows[own], before, labels[own], parts[block])

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from orthodrome.kernels.generator import OPTIONS
-from orthodrome.models.mixture.compiled.choices import BLOCK
+from orthodrome.models.mixture.compiled.choices import BLOCK, TILE, candidates, choose_one
 
 
 @njit(parallel=True, **OPTIONS)
@@ -39,6 +39,40 @@ def direction_densities(x, rows, resultants, constants, limits, found):  # type:
                 for j in range(width):
                     total += resultants[k, j] * x[rows[i], j]
                 found[i, k] = total
+
+
+@njit(parallel=True, **OPTIONS)
+def choose_gaussian(seed, x, rows, levels, log_weights, means, roots, constants, weighted, chosen):  # type: ignore[no-untyped-def]
+    """Choose a component for every row in one pass: its candidates, their log densities, and one of them.
+
+    Components come in descending order of their weights; means, roots and constants are `choices.tiled`.
+    """
+    size, width = rows.shape[0], x.shape[1]
+    for block in prange((size + BLOCK - 1) // BLOCK):
+        turned, squares, sums = np.empty(TILE), np.empty(TILE), np.empty(means.shape[0] * TILE)
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
+            limit, row = candidates(levels[i], log_weights), rows[i]
+            if limit == 1:
+                chosen[i] = 0
+                continue
+            for tile in range((limit + TILE - 1) // TILE):
+                for k in range(TILE):
+                    squares[k] = 0.0
+                for j in range(width):
+                    for k in range(TILE):
+                        turned[k] = 0.0
+                    for m in range(j, width):
+                        value = x[row, m]
+                        for k in range(TILE):
+                            turned[k] += roots[tile, m, j, k] * (value - means[tile, m, k])
+                    for k in range(TILE):
+                        squares[k] += turned[k] * turned[k]
+                for k in range(TILE):
+                    sums[tile * TILE + k] = constants[tile, k] - 0.5 * squares[k]
+            if weighted:
+                for k in range(limit):
+                    sums[k] += log_weights[k]
+            chosen[i] = choose_one(seed, row, sums[:limit])
 
 
 @njit(**OPTIONS)
@@ -77,3 +111,21 @@ def move_products(x, rows, before, after, statistics):  # type: ignore[no-untype
                 if new >= 0:
                     statistics[new, at] += product
                 at += 1
+
+
+@njit(parallel=True, **OPTIONS)
+def add_sums(x, rows, labels, parts):  # type: ignore[no-untyped-def]
+    """Add up 1 and x of blocks of rows, each into statistics of its own."""
+    size = (rows.shape[0] + parts.shape[0] - 1) // parts.shape[0]
+    for block in prange(parts.shape[0]):
+        own = slice(block * size, (block + 1) * size)
+        move_sums(x, rows[own], np.full(rows[own].shape[0], -1, np.int32), labels[own], parts[block])
+
+
+@njit(parallel=True, **OPTIONS)
+def add_products(x, rows, labels, parts):  # type: ignore[no-untyped-def]
+    """Add up 1, x and x x' of blocks of rows, each into statistics of its own."""
+    size = (rows.shape[0] + parts.shape[0] - 1) // parts.shape[0]
+    for block in prange(parts.shape[0]):
+        own = slice(block * size, (block + 1) * size)
+        move_products(x, rows[own], np.full(rows[own].shape[0], -1, np.int32), labels[own], parts[block])

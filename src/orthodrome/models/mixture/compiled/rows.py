@@ -62,3 +62,22 @@ def change_labels(rows, new, labels, sizes, old):  # type: ignore[no-untyped-def
             found[count] = slot
             count += 1
     return found[:count]
+
+
+@njit(**OPTIONS)
+def hold_up_to_last(order, total, sizes, log_weights, weights, parameters, auxiliary):  # type: ignore[no-untyped-def]
+    """Forget the components behind the last place that has rows; return how many places are left.
+
+    order: slots by place, of which `total` are in use; log_weights: by place; weights: by slot, of those that have rows
+    """
+    last = total
+    while last > 0 and sizes[order[last - 1]] == 0:
+        last -= 1
+    for place in range(last, total):
+        parameters[order[place]] = 0.0
+        auxiliary[order[place]] = 0.0
+    weights[:] = 0.0
+    for place in range(last):
+        if sizes[order[place]] > 0:
+            weights[order[place]] = np.exp(log_weights[place])
+    return last

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from orthodrome.core.types import Reals
 from orthodrome.models.mixture.compiled.choices import choose, count_candidates
 
-MOST_NUMBERS = 1 << 22
-"""Log densities that are held at once."""
+MOST_NUMBERS, PART = 1 << 22, 8_192
+"""Log densities that are held at once, and rows whose statistics are added up one after the other."""
 Labels = NDArray[np.int32]
 Names = NDArray[np.int64]
 
@@ -42,6 +42,10 @@ class Components(abc.ABC):
     @abc.abstractmethod
     def move(self, data: Any, rows: Names, before: Labels, after: Labels, statistics: Reals) -> None:
         """Take rows out of the statistics of the components `before` and add them to those of `after`; -1 is none."""
+
+    @abc.abstractmethod
+    def add(self, data: Any, rows: Names, labels: Labels, parts: Reals) -> None:
+        """Add blocks of rows to the statistics of their labels, each block to its own; parts: blocks x K x p."""
 
     @abc.abstractmethod
     def log_marginal(self, statistics: Reals) -> Reals:
@@ -84,8 +88,12 @@ class Components(abc.ABC):
 
     def statistics(self, data: Any, rows: Names, labels: Labels, count: int) -> Reals:
         """Return the statistics of some rows that have labels 0, ..., count - 1."""
-        found = np.zeros((count, self.num_statistics))
-        self.move(data, rows, np.full(rows.shape[0], -1, np.int32), labels, found)
+        blocks = -(-rows.shape[0] // PART)
+        if blocks * count * self.num_statistics > MOST_NUMBERS:
+            blocks = 1
+        parts = np.zeros((max(1, blocks), count, self.num_statistics))
+        self.add(data, rows, labels, parts)
+        found: Reals = parts.sum(axis=0) if blocks > 1 else parts[0]
         return found
 
     def all_densities(self, data: Any, rows: Names, parameters: Reals) -> Reals:

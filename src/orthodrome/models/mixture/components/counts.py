@@ -23,7 +23,14 @@ from scipy.special import gammaln
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.transition import cir_transition_counts
-from orthodrome.models.mixture.compiled.counts import choose_counts, count_densities, move_counts, normalise_logs
+from orthodrome.models.mixture.compiled.choices import tiled
+from orthodrome.models.mixture.compiled.counts import (
+    add_counts,
+    choose_counts,
+    count_densities,
+    move_counts,
+    normalise_logs,
+)
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
 FORGETTING = 80.0
@@ -89,6 +96,10 @@ class CategoricalComponents(Components):
         """Move rows between sums of counts."""
         move_counts(data.starts, data.columns, data.counts, rows, before, after, statistics)
 
+    def add(self, data: CountRows, rows: Names, labels: Labels, parts: Reals) -> None:
+        """Add up counts."""
+        add_counts(data.starts, data.columns, data.counts, rows, labels, parts)
+
     def block_sums(self, columns: Reals) -> Reals:
         """Return the sums of the columns of each block."""
         return np.add.reduceat(columns, self.bounds[:-1], axis=-1)
@@ -136,8 +147,7 @@ class CategoricalComponents(Components):
         """Return the line of parameters that each row chooses, without an array of all densities."""
         found = np.empty(rows.shape[0], np.int32)
         table = (data.starts, data.columns, data.counts)
-        logs = np.ascontiguousarray(parameters.T)
-        choose_counts(np.uint64(seed), *table, rows, levels, log_weights, logs, weighted, found)
+        choose_counts(np.uint64(seed), *table, rows, levels, log_weights, tiled(parameters), weighted, found)
         return found
 
     def log_base(self, data: CountRows, rows: Names) -> Reals:

@@ -24,7 +24,13 @@ from scipy.special import multigammaln
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.compiled.dense import gaussian_densities, move_products
+from orthodrome.models.mixture.compiled.choices import tiled
+from orthodrome.models.mixture.compiled.dense import (
+    add_products,
+    choose_gaussian,
+    gaussian_densities,
+    move_products,
+)
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
 
@@ -70,6 +76,10 @@ class GaussianComponents(Components):
     def move(self, data: DenseRows, rows: Names, before: Labels, after: Labels, statistics: Reals) -> None:
         """Move rows between sums of x and x x'."""
         move_products(data.x, rows, before, after, statistics)
+
+    def add(self, data: DenseRows, rows: Names, labels: Labels, parts: Reals) -> None:
+        """Add up x and x x'."""
+        add_products(data.x, rows, labels, parts)
 
     def posterior(self, statistics: Reals) -> tuple[Reals, Reals, Reals, Reals]:
         """Return k_n, nu_n, m_n and Psi_n for each line of statistics."""
@@ -122,9 +132,29 @@ class GaussianComponents(Components):
     def log_densities(self, data: DenseRows, rows: Names, parameters: Reals, limits: Labels, found: Reals) -> None:
         """Write log |R| - |R' (x - m)|^2 / 2 - (d / 2) log 2 pi."""
         means, roots = (np.ascontiguousarray(part) for part in self.parted(parameters))
+        gaussian_densities(data.x, rows, means, roots, self.constants(roots), limits, found)
+
+    def constants(self, roots: Reals) -> Reals:
+        """Return log |R| - (d / 2) log 2 pi of each line."""
         log_det = np.log(np.abs(np.diagonal(roots, axis1=1, axis2=2))).sum(axis=1)
-        constants = log_det - self.width / 2 * math.log(2 * math.pi)
-        gaussian_densities(data.x, rows, means, roots, constants, limits, found)
+        return log_det - self.width / 2 * math.log(2 * math.pi)
+
+    def chosen(
+        self,
+        seed: int,
+        data: DenseRows,
+        rows: Names,
+        levels: Reals,
+        log_weights: Reals,
+        parameters: Reals,
+        weighted: bool,
+    ) -> Labels:
+        """Return the line of parameters that each row chooses, without an array of all densities."""
+        found = np.empty(rows.shape[0], np.int32)
+        means, roots = self.parted(parameters)
+        facts = (tiled(means), tiled(roots), tiled(self.constants(roots)))
+        choose_gaussian(np.uint64(seed), data.x, rows, levels, log_weights, *facts, weighted, found)
+        return found
 
     def log_base(self, data: DenseRows, rows: Names) -> Reals:
         """Return the multivariate t density of single rows."""

@@ -17,7 +17,7 @@ import numpy as np
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.bessel_arrays import log_constants
-from orthodrome.models.mixture.compiled.dense import direction_densities, move_sums
+from orthodrome.models.mixture.compiled.dense import add_sums, direction_densities, move_sums
 from orthodrome.models.mixture.components.concentrations import draw_logs, grids, log_integral
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 from orthodrome.models.mixture.components.gaussian import DenseRows
@@ -46,6 +46,10 @@ class VonMisesFisherComponents(Components):
     def move(self, data: DenseRows, rows: Names, before: Labels, after: Labels, statistics: Reals) -> None:
         """Move rows between sums of unit vectors."""
         move_sums(data.x, rows, before, after, statistics)
+
+    def add(self, data: DenseRows, rows: Names, labels: Labels, parts: Reals) -> None:
+        """Add up unit vectors."""
+        add_sums(data.x, rows, labels, parts)
 
     def _grids(self, statistics: Reals) -> tuple[Reals, Reals]:
         lengths = np.sqrt(np.sum(statistics[:, 1:] ** 2, axis=1))

@@ -17,7 +17,7 @@ import numpy as np
 
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
-from orthodrome.kernels.cir import advance
+from orthodrome.kernels.cir import advance_few
 from orthodrome.models.mixture.compiled.counts import advance_counts
 from orthodrome.models.mixture.components.contract import Labels
 from orthodrome.models.mixture.components.counts import FORGETTING, CategoricalComponents
@@ -34,7 +34,7 @@ class ScirSticks(ComponentUpdate):
     def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
         """Draw the exact transition."""
         found: Reals = np.empty(sticks.size)
-        advance(np.uint64(seed), 0, 0, sticks.ravel(), 0.0, 1.0, shapes.ravel(), *transition_scales(step), found)
+        advance_few(np.uint64(seed), sticks.ravel(), shapes.ravel(), *transition_scales(step), found)
         return found.reshape(sticks.shape)
 
     def stick_totals(self, shapes: Reals, prior: Reals) -> Reals:
