@@ -1,4 +1,4 @@
-"""R-hat, ESS and MCSE, all from arviz-stats, and the numbers they are taken of.
+"""R-hat, ESS and MCSE (`ranks`), and the numbers they are taken of.
 
 Statistics are taken of every coordinate of the embedding (rank-normalised, so a coordinatewise monotone map such as
 the simplex' square root changes nothing), and of invariants: where the sign of a vector or of a frame's columns is
@@ -8,9 +8,10 @@ arbitrary, x x' is what can converge. Of large parameters at most `MOST` numbers
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+
+import orthodrome.diagnostics.ranks as ranks
 
 MOST = 500
 
@@ -38,29 +39,24 @@ def _spread(count: int) -> np.ndarray:
 
 def rhat(values: np.ndarray) -> np.ndarray:
     """Split R-hat by ranks of each number; NaN for a constant."""
-    return _statistic("rhat", values)
+    return ranks.rhat(np.asarray(values, float))
 
 
 def ess(values: np.ndarray, method: str = "bulk") -> np.ndarray:
-    """Return the effective sample size of each number."""
-    return _statistic("ess", values, method=method, **({"prob": (0.05, 0.95)} if method == "tail" else {}))
+    """Return the effective sample size of each number: of the bulk, or of the tail."""
+    return (ranks.tail_ess if method == "tail" else ranks.bulk_ess)(np.asarray(values, float))
 
 
 def mcse(values: np.ndarray) -> np.ndarray:
     """Return the Monte Carlo standard error of the mean of each number."""
-    return _statistic("mcse", values, method="mean")
+    return ranks.mean_error(np.asarray(values, float))
 
 
 def bfmi(energy: np.ndarray) -> np.ndarray:
-    """Return the energy Bayesian fraction of missing information (E-BFMI) of each chain."""
-    return _statistic("bfmi", energy)
-
-
-def _statistic(name: str, values: np.ndarray, **options: Any) -> np.ndarray:
-    from arviz_stats.base import array_stats
-
+    """Return the energy Bayesian fraction of missing information (E-BFMI) of each chain (Betancourt 2016)."""
+    steps: np.ndarray = np.mean(np.diff(energy.astype(float), axis=1) ** 2, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(getattr(array_stats, name)(np.asarray(values, float), chain_axis=0, draw_axis=1, **options))
+        return steps / np.var(energy.astype(float), axis=1, ddof=1)
 
 
 def worst_ess(arrays: Mapping[str, np.ndarray]) -> float:

@@ -11,13 +11,14 @@ draws. The tail sums are added up from the end: 1 - sum_{l < j} p_l would cancel
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betainc
 
 from orthodrome.core.types import Reals
 
 
 def rosenblatt(p: Reals, concentration: Reals) -> Reals:
     """Return the transformed draws, (..., d - 1), from weights (..., d)."""
+    from scipy.special import betainc
+
     tails = np.cumsum(p[..., ::-1].astype(np.float64), axis=-1)[..., ::-1]
     later = np.cumsum(concentration[::-1])[::-1]
     share = np.clip(p[..., :-1] / tails[..., :-1], 0, 1)

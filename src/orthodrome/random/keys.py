@@ -32,14 +32,27 @@ SPLIT, FOLD, WIDE = (np.uint32(n << 30) for n in (1, 2, 3))
 
 def threefry(key: Array, first: Any, second: Any) -> tuple[Array, Array]:
     """Return the block of two words for the counter (first, second), elementwise."""
-    schedule = key[0], key[1], key[0] ^ key[1] ^ PARITY
-    x, y = first + schedule[0], second + schedule[1]
+    shape = jnp.broadcast_shapes(jnp.shape(first), jnp.shape(second))
+    words = (jax.lax.index_in_dim(key, i, keepdims=False) for i in (0, 1))
+    return _rounds(*(jnp.broadcast_to(jnp.asarray(word, jnp.uint32), shape) for word in (*words, first, second)))
+
+
+# Compiled for itself, so that it is traced once for a shape and stands in a program once, however often it is called
+# there: XLA puts it back into its place. In the primitives of JAX, which are traced in a fraction of the operators'
+# time.
+@jax.jit
+def _rounds(key0: Array, key1: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """Return the words that the cipher makes of a counter, for four arrays of one shape."""
+    lax, full = jax.lax, lambda number: jax.lax.full_like(first, np.uint32(number))
+    schedule = key0, key1, lax.bitwise_xor(lax.bitwise_xor(key0, key1), full(PARITY))
+    x, y = lax.add(first, schedule[0]), lax.add(second, schedule[1])
     for group in range(5):
         for distance in ROTATIONS[group % 2]:
-            x = x + y
-            y = x ^ ((y << np.uint32(distance)) | (y >> np.uint32(32 - distance)))
-        x = x + schedule[(group + 1) % 3]
-        y = y + schedule[(group + 2) % 3] + np.uint32(group + 1)
+            x = lax.add(x, y)
+            over, under = lax.shift_left(y, full(distance)), lax.shift_right_logical(y, full(32 - distance))
+            y = lax.bitwise_xor(x, lax.bitwise_or(over, under))
+        x = lax.add(x, schedule[(group + 1) % 3])
+        y = lax.add(lax.add(y, schedule[(group + 2) % 3]), full(group + 1))
     return x, y
 
 

@@ -20,7 +20,7 @@ from orthodrome.run.engines.compiled import CompiledEngine
 from orthodrome.run.setup import Plan, Setup
 from orthodrome.storage.checkpoint import Standing
 
-NEEDED_LATER = ("xarray", "orthodrome.diagnostics.verdict", "arviz_stats.base")
+NEEDED_LATER = ("xarray", "orthodrome.diagnostics.verdict")
 """What the tree of the draws, the look at their convergence and their summary import."""
 
 
