@@ -13,6 +13,8 @@ import re
 import sys
 from pathlib import Path
 
+from orthodrome.experiments import EXPERIMENTS
+from orthodrome.experiments.support.claims.reasons import REASONS, UNKNOWN
 from orthodrome.jobs.reproduce.results import Reproduced, counted, read_results
 from orthodrome.jobs.reproduce.tables import claims_table, not_results_table
 
@@ -32,6 +34,8 @@ def claims(found: list[Reproduced]) -> str:
     every = [claim for one in found for claim in one.claims]
     lines = [f"{counted(every)}.", "", "| experiment | seed | processor seconds | claims |", "|---|---|---|---|"]
     lines += [f"| `{one.name}` | {one.result['seed']} | {seconds(one)} | {counted(one.claims)} |" for one in found]
+    if left := [f"`{name}`" for name in EXPERIMENTS if name not in {one.name for one in found}]:
+        lines += ["", f"No whole run of these has been recorded at this scale: {', '.join(left)}."]
     for one in found:
         inside = "\n".join(f"    {line}" for line in claims_table(one).split("\n"))
         lines += ["", f'??? abstract "{one.name}: {counted(one.claims)}"', "", inside]
@@ -45,8 +49,11 @@ def seconds(one: Reproduced) -> str:
 
 
 def record(source: Path) -> None:
-    """Copy the results of a reproduction into the documentation, by scale."""
+    """Copy the results of a reproduction into the documentation, by scale; reasons found since are added."""
     for one in read_results(source):
+        for claim in one.result["claims"]:
+            if claim["holds"] is False and claim.get("why") in UNKNOWN.values():
+                claim["why"] = REASONS.get((one.name, claim["id"]), claim["why"])
         place = RESULTS / str(one.result["scale"]) / one.name / "result.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(one.result, indent=1) + "\n", encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 import types
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.claims.claim import Claim, still_moving, too_short, within_error
 from orthodrome.experiments.support.claims.coverage import PAPERS
 from orthodrome.experiments.support.claims.reasons import REASONS
+from orthodrome.jobs.reproduce import lanes
 
 NASTY = "<script>alert(1)</script> & \x1b[31m |x| `y`"
 FAILED, HELD = Claim("a", "a", 1, 2, False), Claim("a", "a", 1, 1, True)
@@ -82,7 +84,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_of_them_on_one_page(small: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["reproduce", "--all", "--out", str(tmp_path), "--quiet"]) == 1  # one broke off
+    assert cli.main(["reproduce", "--all", "--out", str(tmp_path), "--quiet", "--jobs", "1"]) == 1  # one broke off
     out = capsys.readouterr().out
     free = [name for name in EXPERIMENTS if contract.load(name).DATA is None and name != "recipe-2d"]
     assert "sam-wiki is left out: sam-wiki needs data: " in out and "recipe-2d broke off: the disk is full" in out
@@ -98,6 +100,26 @@ def test_all_of_them_on_one_page(small: None, tmp_path: Path, capsys: pytest.Cap
     assert rows[1]["why"] == "'=because" and rows[1]["measured"] == "1, 2"
     markdown = (tmp_path / "all" / "claims.md").read_text("utf-8")
     assert "<script" not in markdown and "**undecided at this scale**" in markdown
+
+
+def test_children_are_run_some_at_a_time_and_say_what_went_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "import sys; name = sys.argv[2]; sys.exit('orthodrome: the disk is full' if name == 'bad' else 0)"
+    started: list[str] = []
+
+    def begin(command: list[str]) -> lanes.RunningChild:
+        started.append(command[4])
+        return real([sys.executable, "-c", program, *command[3:]])
+
+    real = lanes.begin
+    monkeypatch.setattr(lanes, "begin", begin)
+    found = list(lanes.in_lanes(["b", "bad", "sam-20news"], 2, ["--scale", "quick"]))
+    assert started[0] == "sam-20news" and len(started) == 3
+    assert sorted(found) == [("b", ""), ("bad", "the disk is full"), ("sam-20news", "")]
+    left = lanes.in_lanes(["b"] * 3, 1, [])
+    next(left)
+    left.close()  # whoever stops early ends what runs
 
 
 def test_the_page_alone(small: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

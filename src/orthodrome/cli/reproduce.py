@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,8 @@ Seed = Annotated[int, typer.Option(help="The seed of all randomness.")]
 Data = Annotated[
     Path | None, typer.Option(help="Where the data are, if the experiment needs any (or ORTHODROME_DATA).")
 ]
+MOST = 4
+"""The largest number of experiments at a time, unless --jobs says more: each holds a gigabyte or two."""
 EXAMPLE = "Example:\n\northodrome reproduce --all --data DATA --output results"
 
 
@@ -37,6 +40,10 @@ def reproduce(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="Run every experiment; those without their data say so.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Experiments at a time with --all; left out: one for each core, at most 4."),
+    ] = None,
     page: Annotated[
         bool, typer.Option("--page", help="Only write the page and the table of what is in the folder already.")
     ] = False,
@@ -57,10 +64,12 @@ def reproduce(
     if all_ == (name is not None):
         raise typer.BadParameter("say which experiment, or --all, or --list", param_hint="NAME")
     check_name(name)
-    terminal.use_all_cores()
+    lanes = min(os.cpu_count() or 1, MOST) if jobs is None else jobs
+    if name is not None or lanes == 1:
+        terminal.use_all_cores()
     if name is not None:
         return job.run_one(name, scale.value, seed, out, data, screen, not quiet)
-    if not job.run_all(scale.value, seed, out, data, screen, not quiet):
+    if not job.run_all(scale.value, seed, out, data, screen, not quiet, lanes):
         raise typer.Exit(1)
 
 

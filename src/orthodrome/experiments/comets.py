@@ -17,6 +17,7 @@ import numpy as np
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.experiments.directional import PUBLISHED, angle_between, direction, read, vectors
+from orthodrome.experiments.support.claims.claim import within_error
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.models.directional import Directional
 from orthodrome.models.mixture import DirichletProcessMixture
@@ -139,9 +140,12 @@ def polarity_claims(model: DirichletProcessMixture, polarities: list[Reals]) -> 
     """Return the claims that the two large clusters of the sites are the two polarities."""
     truth = np.repeat([0, 1], [len(part) for part in polarities])
     known = np.stack([direction(*PUBLISHED[p][:2]) for p in PUBLISHED])
-    poles = named(model)[0][:2]
+    poles, log_kappa = (values[:2] for values in named(model))
     off = [float(angle_between(poles, one).min()) for one in known]
     mixed = sum(np.bincount(truth[model.labels_ == k], minlength=2).min() for k in range(model.n_clusters_))
     found = {"degrees": off, "sites among the other polarity": int(mixed), "clusters": model.n_clusters_}
     text = "McMurdo: the two largest clusters are within 5 degrees of the published directions, no polarity is mixed up"
-    return [Claim("polarities", text, {"n": 75, "r": 46}, found, max(off) < 5 and mixed == 0)]
+    claim = Claim("polarities", text, {"n": 75, "r": 46}, found, max(off) < 5 and mixed == 0)
+    sites = np.bincount(model.labels_, minlength=2)[:2]
+    one_draw = float(np.degrees(np.sqrt(2 / np.min(np.exp(log_kappa) * sites))))  # of the reference draw's directions
+    return [within_error(claim, max(off) - 5, one_draw) if mixed == 0 else claim]

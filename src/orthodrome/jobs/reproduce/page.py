@@ -21,7 +21,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 a { color: var(--link); } nav ul { columns: 18rem; padding-left: 1.2rem; }
 figure { margin: 1rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line); }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; min-width: 48rem; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .5rem; border-bottom: 1px solid var(--line);
   overflow-wrap: anywhere; } thead th { background: var(--soft); } tbody th { font-weight: 400; }
 td.word { white-space: nowrap; }

@@ -1,4 +1,4 @@
-"""Run experiments one after the other, say what each found, and write the page of all of them.
+"""Run experiments, say what each found, and write the page of all of them.
 
 OUT/NAME/               of each experiment (see `experiments.support.contract`)
 OUT/all/index.html      every figure beside its claims
@@ -14,8 +14,9 @@ from orthodrome.core.display import shown
 from orthodrome.errors import BadInput, OrthodromeError
 from orthodrome.experiments import EXPERIMENTS
 from orthodrome.experiments.support import contract
+from orthodrome.jobs.reproduce.lanes import EndedChild, in_lanes, options_of
 from orthodrome.jobs.reproduce.page import page_of
-from orthodrome.jobs.reproduce.results import counted, read_results, shorten, verdict
+from orthodrome.jobs.reproduce.results import counted, read_result, read_results, shorten, verdict
 from orthodrome.jobs.reproduce.tables import claims_csv, claims_markdown
 from orthodrome.storage import files
 
@@ -41,27 +42,50 @@ def run_one(
     show_claims(result, out / name, console, most)
 
 
-def run_all(scale: str, seed: int, out: Path, data: Path | None, console: Console, progress: bool = True) -> bool:
-    """Run every experiment that can be run, write the page, and return whether none broke off."""
+def run_all(
+    scale: str, seed: int, out: Path, data: Path | None, console: Console, progress: bool = True, lanes: int = 1
+) -> bool:
+    """Run every experiment that can be run, write the page, and return whether none broke off.
+
+    lanes: how many at a time; 1: one after the other in this process, which shows their progress
+    """
     contract.check_seed(seed)
     skipped: dict[str, str] = {}
-    broken: list[str] = []
     for name in EXPERIMENTS:
         try:
             contract.find_data(contract.load(name), data)
         except BadInput as error:
             skipped[name] = str(error)
             console.print(f"\n{name} is left out: {shown(str(error))}", soft_wrap=True)
-            continue
-        try:
-            run_one(name, scale, seed, out, data, console, progress)
-        except Exception as error:  # one that breaks off must not take the others with it
-            said = str(error) if isinstance(error, OrthodromeError) else f"{type(error).__name__}: {error}"
-            skipped[name] = f"broke off: {said}"
-            broken.append(name)
-            console.print(f"{name} broke off: {shown(said)}", soft_wrap=True, style="red")
-    write_page(out, console, skipped)
+    wanted = [name for name in EXPERIMENTS if name not in skipped]
+    if lanes > 1:
+        console.print(f"\n{len(wanted)} experiments, {lanes} at a time; each is shown when it has ended")
+        ended = in_lanes(wanted, lanes, options_of(scale, seed, out, data))
+    else:
+        ended = (attempted(name, scale, seed, out, data, console, progress) for name in wanted)
+    broken = {}
+    for name, problem in ended:
+        if problem:  # one that breaks off does not take the others with it
+            broken[name] = f"broke off: {problem}"
+            console.print(f"{name} {shown(broken[name])}", soft_wrap=True, style="red")
+        elif lanes > 1:
+            console.print(f"\n{name}: {contract.load(name).TITLE}", style="bold")
+            show_claims(read_result(name, out / name).result, out / name, console)
+    write_page(out, console, skipped | broken)
     return not broken
+
+
+def attempted(
+    name: str, scale: str, seed: int, out: Path, data: Path | None, console: Console, progress: bool
+) -> EndedChild:
+    """Run one experiment in this process, and return how it ended."""
+    try:
+        run_one(name, scale, seed, out, data, console, progress)
+    except OrthodromeError as error:
+        return EndedChild(name, str(error))
+    except Exception as error:
+        return EndedChild(name, f"{type(error).__name__}: {error}")
+    return EndedChild(name, "")
 
 
 def write_page(out: Path, console: Console, skipped: dict[str, str] | None = None) -> None:
