@@ -122,6 +122,7 @@ def test_truncated_normal_on_intervals(dtype: str) -> None:
         assert p_value(column + 0.03 * column.std(), law) < 1e-3
 
 
+@pytest.mark.slow
 def test_truncated_normal_far_in_the_tail() -> None:
     """Beyond 10,000 the excess times 10,000 is exponential to 1e-8."""
     with jax.enable_x64(True):

@@ -124,9 +124,9 @@ def test_the_quadrature_sees_a_law_five_per_cent_too_strong() -> None:
 @pytest.mark.parametrize(
     ("c1", "first", "squares"),
     [
-        (0.0, 0.0, [0.0127, 0.0170, 0.0260, 0.0538, 0.8905]),
+        pytest.param(0.0, 0.0, [0.0127, 0.0170, 0.0260, 0.0538, 0.8905], marks=pytest.mark.slow),
         (40.0, 0.512, [0.275, 0.017, 0.026, 0.056, 0.626]),
-        (80.0, 0.918, [0.845, 0.015, 0.021, 0.035, 0.084]),
+        pytest.param(80.0, 0.918, [0.845, 0.015, 0.021, 0.035, 0.084], marks=pytest.mark.slow),
     ],
 )
 def test_the_law_of_byrne_and_girolami(c1: float, first: float, squares: list[float]) -> None:
@@ -145,6 +145,7 @@ def test_compiled_draws_are_the_same() -> None:
     assert jax.vmap(law.sample)(jax.random.split(jax.random.key(7), 3)).shape == (3, 3)
 
 
+@pytest.mark.slow
 def test_a_hopeless_envelope_is_refused() -> None:
     law = BinghamVonMisesFisher(jnp.diag(jnp.linspace(-1e6, 1e6, 30)), jnp.full((30,), 1e6))
     with pytest.raises(BadInput, match=r"accepts about .*e-.*Markov chain"):

@@ -35,6 +35,7 @@ def test_the_outline_of_a_tuned_sampler_has_its_shapes(kind: Any) -> None:
     assert kinds(outline) == kinds(tuned)
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_programs_that_are_compiled_when_they_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
     ahead = draws(fisher(None, None), num_warmup=100)
     monkeypatch.setattr(conduct, "compile_ahead", lambda *_: {})

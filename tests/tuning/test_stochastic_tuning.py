@@ -88,6 +88,7 @@ def turns_bad(x: Array) -> Array:
     return jnp.where(x[0] < 2, -0.001 * jnp.sum(x**2), jnp.nan)
 
 
+@pytest.mark.slow
 def test_a_nan_gradient_stops_the_run_and_names_the_chain() -> None:
     with pytest.raises(Diverged, match=r"chain \d failed at step \d+") as failure:
         sample(

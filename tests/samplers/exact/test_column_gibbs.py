@@ -91,6 +91,7 @@ def test_the_rate_collapses_with_the_linear_part() -> None:
     assert rates[0] > -5 and rates[1] < -30 and rates[2] < -100
 
 
+@pytest.mark.slow
 def test_runs_give_up_and_say_so() -> None:
     """Under `sample`; with a collapsed rate coordinates stay, are counted, and the frame is still one."""
     start = np.array([[0.6], [0.8], [0.0]], np.float32)

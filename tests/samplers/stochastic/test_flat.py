@@ -173,6 +173,7 @@ jax.tree_util.register_dataclass(CorrelatedNoise, ["gradient", "variance"], ["to
 # --- thermostats ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mass", [4.0])
 def test_the_thermostat_has_variance_one_over_mass_and_dimension(mass: float) -> None:
     """Check 4 of the errata: Var xi = 1 / (mass d) at d = 10 and r.r/d = 1. One chain each of 400; to 10 %."""

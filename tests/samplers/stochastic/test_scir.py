@@ -137,6 +137,7 @@ def test_the_process_itself_is_stationary() -> None:
     assert not check_sde(lambda t: b * (a - t), diffusion, lambda t: 2 * logdensity(t), points).ok
 
 
+@pytest.mark.slow
 def test_the_other_two_parameters_make_no_difference(x64: None) -> None:
     """The paper's remark, and why: with the same keys, (b, sigma, h / b) gives the draws of (1, sqrt 2, h)."""
     gradient = ConjugateCounts(dirichlet_and_gamma("float64"), 3)
@@ -210,6 +211,7 @@ def test_control_variates_reduce_the_variance_of_the_shapes(x64: None) -> None:
     assert ratio > 100 and int(floored.sum()) == 0
 
 
+@pytest.mark.slow
 def test_shapes_that_would_not_be_positive_are_raised_and_counted() -> None:
     """Far from the centre, with batches of one row: all shapes stay positive, and raised ones are reported."""
     rows = jnp.asarray(np.repeat([[1.0, 1e-6], [1.0, 1.0]], [19, 1], axis=0), "float32")
