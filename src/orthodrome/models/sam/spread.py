@@ -27,10 +27,10 @@ def draw_together(
     """Return what `draw_proportions` does; spread: each process draws a part of it."""
     team = Team()
     if not spread or team.processes == 1:
-        return draw_proportions(gram, b, start, *settings, items=items)
+        return draw_proportions(gram, b, start, *settings, items)
     count, each = b.shape[0], -(-num_blocks(b.shape[0]) // team.processes)
     first, last = (min(number * each * LANES, count) for number in (team.process, team.process + 1))
-    own = draw_proportions(gram, b[first:last], start[first:last], *settings, items=items[first:last])
+    own = draw_proportions(gram, b[first:last], start[first:last], *settings, items[first:last])
     draws, ends, acceptance = (
         gathered(team, part, size) for part, size in zip(own, (each, each * LANES, each * LANES), strict=True)
     )
