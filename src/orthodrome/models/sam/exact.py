@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,8 +113,8 @@ class ExactTopics(AdmixtureSampler):
         else:
             start = first_guess(view.gram, view.b) if np.isnan(state.proportions[0, 0]) else state.proportions
         settings = (law.document_concentration, law.doc_topic_prior, math.exp(state.log_proportion_step), self.sweep)
-        args = (view.gram, view.b, start, *settings, seed, STREAM)
-        return timed("proportions", partial(draw_together, self.given.spread, *args, items=items))
+        args = (self.given.spread, view.gram, view.b, start, *settings, seed, STREAM, items)
+        return timed("proportions", draw_together, *args)
 
     def _energy(self, topics: Reals, draws: Reals) -> tuple[float, Reals, float]:
         """Return the energy -f, the projected gradient of f, and the mean cosine."""

@@ -17,14 +17,25 @@ from numpy.typing import NDArray
 from orthodrome.core.types import Reals
 from orthodrome.kernels.lanes import LANES
 from orthodrome.models.sam.kernels.density import num_blocks
-from orthodrome.models.sam.proportions import Drawn, draw_proportions
+from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions
 from orthodrome.run.parallel import Team
 
 
 def draw_together(
-    spread: bool, gram: Reals, b: Reals, start: Reals, *settings: Any, items: NDArray[np.uint64]
+    spread: bool,
+    gram: Reals,
+    b: Reals,
+    start: Reals,
+    kappa: float,
+    alpha: float,
+    step_size: float,
+    sweep: Sweep,
+    seed: int,
+    step: int,
+    items: NDArray[np.uint64],
 ) -> Drawn:
     """Return what `draw_proportions` does; spread: each process draws a part of it."""
+    settings = (kappa, alpha, step_size, sweep, seed, step)
     team = Team()
     if not spread or team.processes == 1:
         return draw_proportions(gram, b, start, *settings, items)

@@ -127,7 +127,7 @@ class StochasticTopics(AdmixtureSampler):
         law, start = self.given.law, self._first_proportions(state, view)
         size, items = math.exp(state.tuning.log_proportion_step), view.rows.astype(np.uint64)
         settings = (law.document_concentration, law.doc_topic_prior, size, self.settings.sweep)
-        drawn = draw_together(self.given.spread, view.gram, view.b, start, *settings, seed, step, items=items)
+        drawn = draw_together(self.given.spread, view.gram, view.b, start, *settings, seed, step, items)
         if self.settings.warm_start:
             state.proportions[view.rows] = drawn.last
         return drawn
