@@ -117,7 +117,8 @@ def scir(**more: Any) -> DirichletProcessMixture:
 
 def batches(options: Any) -> None:
     x, count = msweb(options)[0], 100 if options.quick else 1_000
-    for name, more in (("as published", {"split_merge": 0, "label_swaps": 0}), ("with all moves", {})):
+    bare = {"split_merge": 0, "label_swaps": 0}
+    for name, more in (("as published", bare | {"control_variates": False}), ("by sums", bare), ("with all moves", {})):
         seconds = Seconds(*np.min([chain(scir(**more), x, count, 20)[1] for _ in range(2)], axis=0))
         print(f"{count} SCIR transitions, {name:15s} {seconds}", flush=True)
     print(f"{count} in vectorised NumPy             {numpy_chain(x, count)}")

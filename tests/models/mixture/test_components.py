@@ -157,7 +157,7 @@ def test_choices_in_one_pass_are_those_from_all_densities(name: str) -> None:
         facts = (7, data, rows, levels, logs, parameters, weighted)
         found = components.chosen(*facts)
         np.testing.assert_array_equal(found, Components.chosen(components, *facts))
-        assert len(np.unique(found)) > 8
+        assert len(np.unique(found)) > 4
 
 
 def test_sums_of_many_rows_are_added_in_parts() -> None:
