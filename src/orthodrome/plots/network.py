@@ -42,7 +42,7 @@ def positions(panel: Axes, model: Any, edges: NDArray[np.int64]) -> None:
     """Draw the nodes in the plane of the first two columns (one column: against their number), with the edges."""
     place = model.frame_ * np.sqrt(np.abs(model.eigenvalues_))
     x, y = (np.arange(len(place)), place[:, 0]) if place.shape[1] == 1 else place[:, :2].T
-    panel.add_collection(LineCollection(np.stack([x, y], axis=1)[edges], colors=GREY, linewidths=0.2, alpha=0.5))
+    panel.add_collection(LineCollection(list(np.stack([x, y], axis=1)[edges]), colors=GREY, linewidths=0.2, alpha=0.5))
     panel.scatter(x, y, s=8, color=BLUE, linewidths=0, zorder=3)
     panel.set(
         title="positions",
