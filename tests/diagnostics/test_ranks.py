@@ -42,3 +42,11 @@ def test_a_number_that_is_missing_makes_the_figures_missing() -> None:
     x[1, 3, 0] = np.nan
     for figure in (convergence.rhat, convergence.ess, convergence.mcse):
         assert np.isnan(figure(x)[0])
+
+
+def test_draws_of_any_shape_keep_it() -> None:
+    """One number alone, of draws (chain, draw), and numbers in a matrix."""
+    x = chains("slow", (4, 60, 5))[..., :4]
+    for figure in (convergence.rhat, convergence.ess, convergence.mcse):
+        assert figure(x[..., 0]) == figure(x)[0] and np.shape(figure(x[..., 0])) == ()
+        np.testing.assert_array_equal(figure(x.reshape(4, 60, 2, 2)), figure(x).reshape(2, 2))

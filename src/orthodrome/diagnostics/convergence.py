@@ -7,7 +7,7 @@ arbitrary, x x' is what can converge. Of large parameters at most `MOST` numbers
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -39,17 +39,23 @@ def _spread(count: int) -> np.ndarray:
 
 def rhat(values: np.ndarray) -> np.ndarray:
     """Split R-hat by ranks of each number; NaN for a constant."""
-    return ranks.rhat(np.asarray(values, float))
+    return _each(ranks.rhat, values)
 
 
 def ess(values: np.ndarray, method: str = "bulk") -> np.ndarray:
     """Return the effective sample size of each number: of the bulk, or of the tail."""
-    return (ranks.tail_ess if method == "tail" else ranks.bulk_ess)(np.asarray(values, float))
+    return _each(ranks.tail_ess if method == "tail" else ranks.bulk_ess, values)
 
 
 def mcse(values: np.ndarray) -> np.ndarray:
     """Return the Monte Carlo standard error of the mean of each number."""
-    return ranks.mean_error(np.asarray(values, float))
+    return _each(ranks.mean_error, values)
+
+
+def _each(statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    """Return a statistic of every number of draws (chain, draw, ...), in the shape of one draw."""
+    values = np.asarray(values, float)
+    return statistic(values.reshape(*values.shape[:2], -1)).reshape(values.shape[2:])
 
 
 def bfmi(energy: np.ndarray) -> np.ndarray:
