@@ -12,8 +12,8 @@ from orthodrome.gradients import FullGradient, GradientEstimator
 from orthodrome.manifolds import Positive
 from orthodrome.targets import Posterior, Target
 from support.classes import classes_with
+from support.estimates import NUM_KEYS, THRESHOLD, estimates, z_scores
 from support.registry import ESTIMATORS, TARGETS
-from support.statistics import NUM_KEYS, THRESHOLD, estimates, z_scores
 
 BEFORE = np.array([0.1, 0.2])
 """Where the memory began: an anchor that is not the point itself."""

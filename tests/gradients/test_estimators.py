@@ -40,6 +40,7 @@ from orthodrome.linear.noise import injected_noise
 from orthodrome.manifolds import Euclidean, LogPositive, Sphere
 from orthodrome.samplers import SGGMC, SGLD, Streamed
 from orthodrome.targets import Posterior
+from support.estimates import NUM_KEYS, THRESHOLD, estimates, z_scores
 from support.quick import slow
 from support.registry.estimators import (
     complete,
@@ -51,7 +52,6 @@ from support.registry.estimators import (
     rate_prior,
     rates,
 )
-from support.statistics import NUM_KEYS, THRESHOLD, estimates, z_scores
 
 X = jnp.asarray([0.3, -0.2])
 
