@@ -82,9 +82,11 @@ def test_statements_hold_and_fail() -> None:
         assert set(holds(made).values()) == {expected} and len(made) == 5
     found["vi"], found["stovi"] = curve("vi", 0, 2500.0), curve("stovi", 2, 2700.0)
     found |= {name: curve(name, 0, 2400.0) for name in sam_methods.GMC}
-    good = holds(statements.variational_claims(found, curve("stovi, long", 1, 2550.0)))
+    good = holds(statements.variational_claims(found, curve("stovi, long", 1, 2550.0), (12, 12)))
     assert good == {"stovi-slower": True, "stovi-limit": True, "gmc-below-vi": True}
-    bad = holds(statements.variational_claims(found | {"gmc-bgibbs": curve("", 0, 2600.0)}, curve("", 0, 2300.0)))
+    bad = holds(
+        statements.variational_claims(found | {"gmc-bgibbs": curve("", 0, 2600.0)}, curve("", 0, 2300.0), (12, 12))
+    )
     assert bad == {"stovi-slower": False, "stovi-limit": False, "gmc-below-vi": False}
 
 

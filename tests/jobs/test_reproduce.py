@@ -17,7 +17,7 @@ from orthodrome.cli import terminal
 from orthodrome.errors import CheckpointError
 from orthodrome.experiments import EXPERIMENTS
 from orthodrome.experiments.support import contract
-from orthodrome.experiments.support.claims.claim import Claim, still_moving, too_short, within_error
+from orthodrome.experiments.support.claims.claim import Claim, still_moving, too_short, unfinished, within_error
 from orthodrome.experiments.support.claims.coverage import PAPERS
 from orthodrome.experiments.support.claims.reasons import REASONS
 from orthodrome.jobs.reproduce import lanes
@@ -41,6 +41,8 @@ def test_chains_that_move_decide_nothing() -> None:
     assert still_moving(FAILED, noise[:, :8]).holds is None
     assert still_moving(HELD, noise + np.arange(80)) == HELD
     assert too_short(FAILED, 0.5).holds is None and too_short(FAILED, 5.0).holds is False
+    assert unfinished(FAILED, 250, 1000, "steps").why == "250 of the 1,000 steps that it is about"
+    assert unfinished(FAILED, 1000, 1000, "steps").holds is False
 
 
 def test_nothing_is_undecided_at_the_papers_scale(tmp_path: Path) -> None:

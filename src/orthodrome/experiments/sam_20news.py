@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from orthodrome.corpora.newsgroups import newsgroups_set
+from orthodrome.experiments.support.claims.claim import unfinished
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.sam.curves import NUM_THETA, NUM_TOPICS, MethodCurve, trace_curve
 from orthodrome.experiments.support.sam.methods import SAMPLERS, Cases, cases, common_claims, published, run_cases
@@ -40,6 +41,8 @@ AUTHORS_DRAWS_PER_SECOND, TIMES = 1.35, 60
 GOAL, PUBLISHED_GAP, EQUAL_GAP, VI_VALUE = 3850.0, 500.0, 250.0, 4383.0
 SIZES = (50, 20, 200)
 """Batch sizes; the first is the paper's."""
+SECONDS, LONG = 12.0, 20.0
+"""Of processor time, at the paper's scale: of a curve, and of our best method over seeds."""
 LONGER = 5
 """How many times the budget StoVI runs for its limit."""
 PRINTED = 1e-11
@@ -63,7 +66,7 @@ def run(context: Context) -> list[Claim]:
     assert context.data is not None
     (train, test, *labels), built = read_set(context.data)
     data = train, test
-    budget, long, honest = context.pick(2.0, 12.0), context.pick(2.0, 20.0), context.pick(60, 300)
+    budget, long, honest = context.pick((2.0, 2.0, 60), (SECONDS, LONG, 300))
     common = {"n_components": 20} | LAW
     wanted = methods(context.scale)
     curves, models = run_cases(context, wanted, common, data, budget, honest)
@@ -75,7 +78,7 @@ def run(context: Context) -> list[Claim]:
     patient = trace_curve("stovi, long", slow, *data, LONGER * budget, honest=honest)
     found = [*goals(curves, best, seeds, groups, long), *common_claims(curves, best), *paper_claims(curves)]
     sizes = tuple(size for size in SIZES if f"sggmc, S = {size}" in curves)
-    found += [*statement_claims(curves, SIZES[0]), *variational_claims(curves, patient)]
+    found += [*statement_claims(curves, SIZES[0]), *variational_claims(curves, patient, (budget, SECONDS))]
     return [*found, batch_size_claim(curves, sizes), *built]
 
 
@@ -146,7 +149,10 @@ def goals(
     gap, equal = seeds.vi - seeds.ours, seeds.vi_equal - seeds.ours
     return [
         Claim("speed", f"published settings: {TIMES} times the authors' C++ on two cores", need, speed, rate >= need),
-        Claim("goal", f"25 x 200 pairs: at or below {GOAL:.0f}", None, ours, seeds.ours.mean() <= GOAL),
+        unfinished(
+            Claim("goal", f"25 x 200 pairs: at or below {GOAL:.0f}", None, ours, seeds.ours.mean() <= GOAL),
+            *(budget, LONG, "processor seconds"),
+        ),
         Claim(
             "below-vi",
             f"below VI by {PUBLISHED_GAP:.0f}, 5,000 pairs against 200",

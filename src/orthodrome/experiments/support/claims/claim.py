@@ -10,6 +10,7 @@ measured, and only where it would otherwise fail:
                    that of the quarter before by more than the noise.
     unsettled      it is about the order of curves, which over their last fifth move by more than it fails by.
     too_short      it is about time, and the run was too short to time.
+    unfinished     it is about the end of a run of a stated length, of which this one is a part.
 """
 
 from __future__ import annotations
@@ -83,6 +84,11 @@ def unsettled(claim: Claim, off: float, moved: float) -> Claim:
     if claim.holds or not np.isfinite(off) or moved < off:
         return claim
     return undecided(claim, f"the curves move by {moved:.3g} over their last fifth, and it fails by {off:.3g}")
+
+
+def unfinished(claim: Claim, done: float, whole: float, unit: str) -> Claim:
+    """Return a claim about the end of a run, undecided if it fails after a part of the length that it is about."""
+    return claim if done >= whole else undecided(claim, f"{done:g} of the {whole:,g} {unit} that it is about")
 
 
 def spread(lines: np.ndarray) -> np.ndarray:

@@ -30,9 +30,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("scir-lda", "equal-beta = 0.1"): FORGOTTEN,
     ("scir-lda", "vocabulary"): "likely the published step: rare words, of which a larger vocabulary has more, are "
     "forgotten between batches",
-    ("scir-dp", "near-gibbs"): "250 of the paper's 1,000 iterations: batches have not reached what full sweeps reach",
-    ("scir-dp", "near-gibbs-moves"): "250 of the paper's 1,000 iterations: batches have not reached what full sweeps "
-    "reach",
     (
         "scir-dp",
         "worsens",
@@ -50,11 +47,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("recipe-lda", "hamiltonian-single"): FEW_BATCHES,
     ("sam-20news", "full-batch"): "with tuned steps and proportions kept between iterations both GMC variants arrive "
     "as soon as full-batch SGGMC; the paper's GMC had small fixed steps",
-    (
-        "sam-20news",
-        "gmc-below-vi",
-    ): "two seconds are a few passes over all documents, from which GMC still descends; in "
-    "the 12 seconds of the paper's scale both GMC methods end some 200 below VI",
     ("sam-wiki", "full-batch"): "no curve with all documents arrives in its two minutes",
     ("sam-wiki", "thermostat"): "with tuned steps both samplers end at the same level",
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from orthodrome.core.types import Reals
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.experiments.support.claims.claim import DECIDED, undecided
+from orthodrome.experiments.support.claims.claim import DECIDED, still_moving, undecided
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.models.completion import MatrixCompletion
 from orthodrome.models.completion.entries import Entries, read_entries
@@ -77,7 +77,10 @@ def completion_claims(context: Context, name: str, matrix: Reals, share: float, 
     lower = Claim(f"completion-{name}", text, "section 6", measured, found["posterior mean"] < found["least squares"])
     return [
         by_entries(lower, squares["posterior mean"] - squares["least squares"]),
-        Claim(f"completion-{name}-cover", close, None, cover, abs(cover - LEVEL) <= COVER),
+        still_moving(
+            Claim(f"completion-{name}-cover", close, None, cover, abs(cover - LEVEL) <= COVER),
+            model.draws_["posterior"]["noise"],
+        ),
     ]
 
 
