@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from orthodrome.experiments.support.claims.claim import unsettled
+from orthodrome.experiments.support.claims.claim import unfinished, unsettled
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.lda.articles import wikipedia_articles
 from orthodrome.experiments.support.lda.runs import (
@@ -52,6 +52,8 @@ FIGURE = {"SGLD": (GREY, "-"), "SGHMC": (GREEN, "-"), "SGRLD": (ORANGE, "-"), "S
 SHOWN = FIGURE | {"SGRLD, constant step": (ORANGE, ":")}
 ARTICLES = 3_300_000
 """D of the authors, by which the counts of a batch are multiplied."""
+DOCUMENTS = 10_000
+"""How far the curves of the paper go."""
 TOPICS, WORDS, SLOWEST, SAMPLE = 11, 7, 1.5, 20_000
 """Rows and columns of Table S.1, the largest ratio of run times that counts as similar, documents for coherence."""
 
@@ -137,5 +139,7 @@ def order_claims(curves: dict[str, list[LDACurve]], suffix: str, measure: str, o
     for id, (text, better, worse) in statements.items():
         claim = Claim(id + suffix, f"{text} ({measure})", True, only(*better, *worse), below(better, worse))
         off = max(only(*better).values()) - min(only(*worse).values())
-        found.append(unsettled(claim, off, max(movement(curves[name], of) for name in (*better, *worse))))
+        moved = max(movement(curves[name], of) for name in (*better, *worse))
+        seen = curves[better[0]][0].rows[-1][1]
+        found.append(unfinished(unsettled(claim, off, moved), seen, DOCUMENTS, "documents"))
     return found
