@@ -8,11 +8,13 @@ import jax
 import numpy as np
 import pytest
 
-from orthodrome import GeodesicHMC, sample
+from orthodrome import GSGNHT, SGGMC, GeodesicHMC, sample
+from orthodrome.gradients import FullGradient
 from orthodrome.run import conduct
 from orthodrome.run.setup import Plan, set_up
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.exact.random_walk import RandomWalk
+from orthodrome.samplers.holders.tempering import Tempering
 from support.run_cases import NORTH, draws, fisher, unseen
 
 PLAN = Plan(seed=3, num_chains=2, num_warmup=100, num_draws=50, thin=1, keep_warmup=False)
@@ -21,6 +23,10 @@ KINDS = {
     "HMC of a length": lambda law: GeodesicHMC(law, None, 5),
     "NUTS": lambda law: GeodesicNUTS(law),
     "walk": lambda law: RandomWalk(law),
+    "tempering": lambda law: Tempering(GeodesicHMC(law), num_replicas=3),
+    "tempering of set replicas": lambda law: Tempering(GeodesicHMC(law, 0.2, 3), num_replicas=3),
+    "stochastic": lambda law: SGGMC(FullGradient(law)),
+    "thermostat": lambda law: GSGNHT(FullGradient(law)),
 }
 
 

@@ -156,15 +156,15 @@ class Adapted(Tuner):
 
     def outline(self, state: AdaptedState) -> ExactSampler:
         """Return the sampler that `freeze` will return, with shapes in place of arrays."""
-
-        def tuned(state: AdaptedState) -> ExactSampler:
-            sampler = self._at(jax.tree.map(lambda leaf: leaf[0], state.tuning))
-            if not self.learns_length:
-                return sampler
-            return sampler.tuned(Learnt(sampler.step_size, jnp.zeros(trajectory_choice.TURNS, jnp.int32)))
-
-        shapes: ExactSampler = jax.eval_shape(tuned, state)
+        shapes: ExactSampler = jax.eval_shape(self.like_tuned, state)
         return shapes
+
+    def like_tuned(self, state: AdaptedState) -> ExactSampler:
+        """Return a sampler with the shapes of the tuned one, from any state of all chains."""
+        sampler = self._at(jax.tree.map(lambda leaf: leaf[0], state.tuning))
+        if not self.learns_length:
+            return sampler
+        return sampler.tuned(Learnt(sampler.step_size, jnp.zeros(trajectory_choice.TURNS, jnp.int32)))
 
     def _at(self, tuning: ExactTuning) -> ExactSampler:
         """Return the sampler inside with the current steps."""

@@ -28,8 +28,8 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.samplers.contract import DiffusionSampler
 from orthodrome.samplers.learnt import Learnt
+from orthodrome.tuning.freezing import TracedTuner
 from orthodrome.tuning.pooling import pooled_mean
-from orthodrome.tuning.tuner import Tuner
 
 SHARE = 0.05
 """By how much the noise of the batches may inflate the variance of the draws."""
@@ -57,7 +57,7 @@ class AdaptedDiffusionState(NamedTuple):
 
 
 @pytree
-class AdaptedDiffusion(Tuner):
+class AdaptedDiffusion(TracedTuner):
     """A sampler with exact transitions that learns its step sizes, one for each leaf.
 
     sampler: what to tune; num_warmup: the length of the warm-up
@@ -87,9 +87,9 @@ class AdaptedDiffusion(Tuner):
         seen = Inflation(mix(seen.noise, noise), mix(seen.spread, spread), seen.done + 1)
         return AdaptedDiffusionState(inner, seen), info
 
-    def freeze(self, state: AdaptedDiffusionState) -> DiffusionSampler:
+    def at_end(self, state: AdaptedDiffusionState) -> DiffusionSampler:
         """Return the sampler with the learnt steps, from the state of all chains."""
-        noise, spread, _ = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[0]), state.seen)
+        noise, spread, _ = jax.tree.map(lambda leaf: leaf[0], state.seen)
         return self.sampler.tuned(Learnt(steps(noise, spread, SHARE)))
 
     def _at(self, seen: Inflation) -> DiffusionSampler:

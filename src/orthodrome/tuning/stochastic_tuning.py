@@ -30,10 +30,10 @@ from orthodrome.core.types import Info, Setting, State, Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.samplers.contract import StochasticSampler
 from orthodrome.samplers.learnt import SECOND, Measured
+from orthodrome.tuning.freezing import TracedTuner
 from orthodrome.tuning.gradient_looks import GradientLook, Seen
 from orthodrome.tuning.noise_directions import Directions
 from orthodrome.tuning.pooling import pooled_mean
-from orthodrome.tuning.tuner import Tuner
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
@@ -76,7 +76,7 @@ class StochasticAdaptedState(NamedTuple):
 
 
 @pytree
-class StochasticAdapted(Tuner):
+class StochasticAdapted(TracedTuner):
     """A sampler that tunes the stochastic gradient sampler it holds.
 
     sampler: what to tune; its `step_size` (or `friction`) None
@@ -118,9 +118,9 @@ class StochasticAdapted(Tuner):
         learnt = self._turned(self._learnt(tuning, look))
         return StochasticAdaptedState(inner, self._window(learnt, inner.position)), info
 
-    def freeze(self, state: StochasticAdaptedState) -> StochasticSampler:
+    def at_end(self, state: StochasticAdaptedState) -> StochasticSampler:
         """Return the tuned sampler, from the state of all chains."""
-        one = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), state)
+        one = jax.tree.map(lambda leaf: leaf[0], state)
         chains = len(jax.tree.leaves(state.position)[0])
         tuning = one.tuning._replace(directions=ways.settled(one.tuning.directions, jnp.asarray(chains)))
         return self._at(tuning, one.position)

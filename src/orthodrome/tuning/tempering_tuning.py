@@ -20,6 +20,7 @@ from jax import Array
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Number, Setting, Tree
+from orthodrome.samplers.contract import ExactSampler
 from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
 from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState
 from orthodrome.tuning.pooling import pooled_mean
@@ -112,6 +113,23 @@ class AdaptedTempering(Tuner):
         learnt = [self._learnt(e, jax.tree.map(lambda a, k=k: a[:, k], states)) for k, e in enumerate(exponents)]
         return replace(tempering, replicas=jax.tree.map(lambda *rows: np.stack(rows), *learnt))
 
+    def outline(self, state: AdaptedTemperingState) -> Tempering:
+        """Return the tempering that `freeze` will return, with shapes in place of arrays."""
+
+        def like_tuned(state: AdaptedTemperingState) -> Tempering:
+            exponents = state.ladder.exponents[0]
+            tempering = replace(self.sampler, ladder=exponents)
+            if state.tunings is None:
+                return tempering
+            states = jax.tree.map(lambda a: a[:, 0], AdaptedState(state.inner.replicas, state.tunings))
+            replica = self._replica(exponents[0])
+            learnt = changed(replica.sampler, replica.like_tuned(states))
+            repeated = lambda leaf: jnp.zeros((exponents.size, *jnp.shape(leaf)), jnp.asarray(leaf).dtype)
+            return replace(tempering, replicas=jax.tree.map(repeated, learnt))
+
+        shapes: Tempering = jax.eval_shape(like_tuned, state)
+        return shapes
+
     def _moved(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedState, Any]:
         def move(exponent: Array, rung: Array, one: AdaptedState) -> Any:
             return self._replica(exponent).step(jax.random.fold_in(key, rung), one)
@@ -126,8 +144,7 @@ class AdaptedTempering(Tuner):
     def _learnt(self, exponent: Number, state: AdaptedState) -> dict[str, Any]:
         """Return the settings that tuning has changed."""
         replica = self._replica(exponent)
-        before, tuned = vars(replica.sampler), vars(replica.freeze(state))
-        return {name: value for name, value in tuned.items() if value is not before[name]}
+        return changed(replica.sampler, replica.freeze(state))
 
     def _seen(self, ladder: Ladder, info: TemperingInfo) -> Ladder:
         rejections = ladder.rejections + pooled_mean(1 - info.swap_rate, self.pool)
@@ -138,6 +155,11 @@ class AdaptedTempering(Tuner):
         at_end = jnp.any(jnp.stack([done == self.num_warmup * w // 100 for w in WINDOWS]))
         spaced = Ladder(respaced(ladder.exponents, rejections / since), 0 * rejections, 0 * since, done)
         return trees.where(at_end, spaced, seen)
+
+
+def changed(before: ExactSampler, after: ExactSampler) -> dict[str, Any]:
+    """Return the settings of a sampler that are not those before."""
+    return {name: value for name, value in vars(after).items() if value is not vars(before)[name]}
 
 
 def respaced(exponents: Array, rejection: Array) -> Array:
