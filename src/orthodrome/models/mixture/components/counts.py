@@ -62,6 +62,11 @@ class CountRows:
         columns, counts = table.indices.astype(np.int32), table.data.astype(np.float64)
         return cls(table.indptr.astype(np.int64), columns, counts, (0, table.shape[1]))
 
+    def take(self, rows: Names) -> CountRows:
+        """Return some of the rows."""
+        table = self.table()[rows]
+        return CountRows(table.indptr.astype(np.int64), table.indices, table.data, self.bounds)
+
     def table(self) -> scipy.sparse.csr_matrix:
         """Return the rows as a sparse matrix."""
         return scipy.sparse.csr_matrix((self.counts, self.columns, self.starts), (self.count, self.bounds[-1]))

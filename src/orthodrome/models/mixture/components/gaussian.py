@@ -24,6 +24,7 @@ from scipy.special import multigammaln
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.compiled.centres import gaussian_centres
 from orthodrome.models.mixture.compiled.choices import tiled
 from orthodrome.models.mixture.compiled.dense import (
     add_products,
@@ -44,6 +45,10 @@ class DenseRows:
     def count(self) -> int:
         """The number of rows."""
         return self.x.shape[0]
+
+    def take(self, rows: Names) -> DenseRows:
+        """Return some of the rows."""
+        return DenseRows(self.x[rows])
 
 
 @pytree
@@ -125,9 +130,9 @@ class GaussianComponents(Components):
 
     def centre(self, statistics: Reals) -> Reals:
         """Return the mean of m and the root of the mean of L."""
-        _, degrees, mean, scatter = self.posterior(statistics)
-        precision = degrees[:, None, None] * np.linalg.inv(scatter)
-        return self.joined(mean, np.linalg.cholesky((precision + np.swapaxes(precision, 1, 2)) / 2))
+        found = np.empty((statistics.shape[0], self.num_parameters))
+        gaussian_centres(statistics, self.scatter, self.mean_precision, self.degrees, found)
+        return found
 
     def log_densities(self, data: DenseRows, rows: Names, parameters: Reals, limits: Labels, found: Reals) -> None:
         """Write log |R| - |R' (x - m)|^2 / 2 - (d / 2) log 2 pi."""
