@@ -24,6 +24,7 @@ import numpy as np
 
 from orthodrome.models.mixture.assigning import choose_components
 from orthodrome.models.mixture.components.contract import Labels, Names
+from orthodrome.models.mixture.dispensing import dispense
 from orthodrome.models.mixture.sampler import MixtureProblem, MixtureSampler, MixtureState
 from orthodrome.models.mixture.settling import settle
 from orthodrome.random.keys import DrawnSeed
@@ -32,6 +33,8 @@ FIRST_ROWS, GROWTH = 4_000, 4
 """Rows that the search begins with, and how many times as many come next."""
 FIRST_TRANSITIONS, TRANSITIONS = 30, 8
 """Transitions on the first rows, and on each of the larger parts."""
+MOST_DISPENSED = 20_000
+"""The largest part that is asked which clusters it does without."""
 
 
 def sizes_of_parts(count: int) -> list[int]:
@@ -64,6 +67,8 @@ def searched_labels(
         for left in reversed(range(TRANSITIONS if number else FIRST_TRANSITIONS)):
             if not left:  # small clusters would grow with those that join them
                 settle(own, state, np.argsort(state.sizes)[-np.count_nonzero(state.sizes) :])
+            if left in (0, FIRST_TRANSITIONS // 2) and size <= MOST_DISPENSED:
+                dispense(rng, own, state)
             state, _ = sampler.move(int(rng.integers(1 << 62)), state)
         labels[rows] = state.labels
     if state is not None and order is not None:
