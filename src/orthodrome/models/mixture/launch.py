@@ -31,10 +31,12 @@ def launch_margins(
     found = ends = components.statistics(data, anchors, np.arange(2, dtype=np.int32), 2)
     order = some_rows(rng, rows, STAGES[-1][0])
     order = order[(order != anchors[0]) & (order != anchors[1])]
+    near, names = data.take(order), np.arange(order.shape[0])  # rows that lie side by side are read sooner
     for size, sweeps in STAGES:
+        own = names[:size]
         for _ in range(sweeps):
-            parts = divided(rng, order[:size], margins_of(components, data, order[:size], found))
-            found = ends + components.statistics(data, order[:size], parts, 2)
+            parts = divided(rng, own, margins_of(components, near, own, found))
+            found = ends + components.statistics(near, own, parts, 2)
     return margins_of(components, data, rows, found)
 
 

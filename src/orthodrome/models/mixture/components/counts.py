@@ -30,6 +30,7 @@ from orthodrome.models.mixture.compiled.counts import (
     count_densities,
     move_counts,
     normalise_logs,
+    take_counts,
 )
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
@@ -64,8 +65,7 @@ class CountRows:
 
     def take(self, rows: Names) -> CountRows:
         """Return some of the rows."""
-        table = self.table()[rows]
-        return CountRows(table.indptr.astype(np.int64), table.indices, table.data, self.bounds)
+        return CountRows(*take_counts(self.starts, self.columns, self.counts, rows), self.bounds)
 
     def table(self) -> scipy.sparse.csr_matrix:
         """Return the rows as a sparse matrix."""

@@ -25,7 +25,6 @@ from scipy.special import multigammaln
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.models.mixture.compiled.centres import gaussian_centres
-from orthodrome.models.mixture.compiled.choices import tiled
 from orthodrome.models.mixture.compiled.dense import (
     add_products,
     choose_gaussian,
@@ -156,8 +155,8 @@ class GaussianComponents(Components):
     ) -> Labels:
         """Return the line of parameters that each row chooses, without an array of all densities."""
         found = np.empty(rows.shape[0], np.int32)
-        means, roots = self.parted(parameters)
-        facts = (tiled(means), tiled(roots), tiled(self.constants(roots)))
+        means, roots = (np.ascontiguousarray(part) for part in self.parted(parameters))
+        facts = (means, roots, self.constants(roots))
         choose_gaussian(np.uint64(seed), data.x, rows, levels, log_weights, *facts, weighted, found)
         return found
 
