@@ -65,7 +65,8 @@ class CountRows:
 
     def take(self, rows: Names) -> CountRows:
         """Return some of the rows."""
-        return CountRows(*take_counts(self.starts, self.columns, self.counts, rows), self.bounds)
+        starts, columns, counts = take_counts(self.starts, self.columns, self.counts, rows)
+        return CountRows(starts, columns, counts, self.bounds)
 
     def table(self) -> scipy.sparse.csr_matrix:
         """Return the rows as a sparse matrix."""
