@@ -9,7 +9,8 @@ Parts, each a table:
                the same algorithm in the same run
     rows       seconds of a SCIR transition with 1e4 and 1e6 simulated users
     sweeps     100 exact sweeps over 1e6 rows of 6 planted clusters, from 1 and from 200 clusters: Gaussian d = 2 and
-               multinomial d = 100; the adjusted Rand index at the end
+               multinomial d = 100; the adjusted Rand index at the end, beside that of labels drawn with the true
+               parameters; the seconds are those of the search for a start and of all sweeps
     starts     the predictive score after equal time from 1 and from 200 clusters, MSWeb
     peers      held-out log density and seconds beside scikit-learn's `BayesianGaussianMixture`
     sphere     planted clusters on S^9: number and adjusted Rand index
@@ -59,15 +60,25 @@ def measured() -> Iterator[list[Seconds]]:
     found.append(Seconds(time.perf_counter() - wall, time.process_time() - cpu))
 
 
-def chain(model: DirichletProcessMixture, x: Any, count: int, warm: int = 3) -> tuple[Any, Seconds, Any]:
+def chain(
+    model: DirichletProcessMixture, x: Any, count: int, warm: int = 3, from_start: bool = False
+) -> tuple[Any, Seconds, Any]:
     """Return the last state, the seconds of `count` transitions after the compiling ones, and the sampler.
 
     Seeds are drawn for many transitions at once, as a run does.
+
+    from_start: the seconds are those of the search for the first state and of all transitions (compile before)
     """
     rows = model.prepare(x)
     sampler = sampler_of(model, model.settings_, model.components_law_, rows)
     seeds = drawn_seeds(transition_seeds(BASE, CHAIN, np.arange(warm + count, dtype=np.uint32)))
     with computing(model.n_jobs):
+        if from_start:
+            with measured() as seconds:
+                state = sampler.init(None, init_key(BASE, CHAIN))
+                for seed in seeds:
+                    state, _ = sampler.step(seed, state)
+            return state, seconds[0], sampler
         state = sampler.init(None, init_key(BASE, CHAIN))
         for seed in seeds[:warm]:
             state, _ = sampler.step(seed, state)
@@ -138,13 +149,31 @@ def rows(options: Any) -> None:
 
 def planted(kind: str, count: int, seed: int = 0) -> tuple[Any, np.ndarray]:
     """Return rows of 6 clusters."""
+    x, truth, _ = planted_and_known(kind, count, seed)
+    return x, truth
+
+
+def planted_and_known(kind: str, count: int, seed: int = 0) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return rows of 6 clusters, their clusters, and labels drawn given the true parameters.
+
+    The last are what an exact sampler's labels are like that has found the clusters.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.integers(6, size=count)
     if kind == "gaussian":
-        return rng.standard_normal((6, 2))[truth] * 8 + rng.standard_normal((count, 2)), truth
+        means = rng.standard_normal((6, 2)) * 8
+        x = means[truth] + rng.standard_normal((count, 2))
+        return x, truth, _labels(rng, x @ means.T - np.sum(means**2, axis=1) / 2)
     p = rng.dirichlet(np.full(100, 0.5), 6)
-    x = scipy.sparse.vstack([_counts(rng, p[part]) for part in np.array_split(truth, max(1, count // 50_000))])
-    return x.tocsr(), truth
+    parts = np.array_split(truth, max(1, count // 50_000))
+    x = scipy.sparse.vstack([_counts(rng, p[part]) for part in parts]).tocsr()
+    return x, truth, _labels(rng, x @ np.log(np.maximum(p, 1e-300)).T)
+
+
+def _labels(rng: np.random.Generator, logs: np.ndarray) -> np.ndarray:
+    """Draw labels from log densities up to a constant of each row."""
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
+    return (shares < (rng.random(shares.shape[0]) * shares[:, -1])[:, None]).sum(axis=1)
 
 
 def _counts(rng: np.random.Generator, p: np.ndarray) -> Any:
@@ -154,14 +183,17 @@ def _counts(rng: np.random.Generator, p: np.ndarray) -> Any:
 def sweeps(options: Any) -> None:
     count, number = (50_000, 30) if options.quick else (1_000_000, 100)
     for kind in options.kinds.split(","):
-        x, truth = planted(kind, count)
+        few, _ = planted(kind, 9_000)
+        x, truth, drawn = planted_and_known(kind, count, options.seed)
+        print(f"{kind:12s} labels drawn with the true parameters: ARI {adjusted_rand_score(truth, drawn):.4f}")
         for start in (1, 200):
             model = DirichletProcessMixture(kind, n_clusters_init=start, num_warmup=number, random_state=0)
-            state, seconds, _ = chain(model, x, number - 2, 2)
+            chain(model, few, 5)  # compiles
+            state, seconds, _ = chain(model, x, number, 0, from_start=True)
             score = adjusted_rand_score(truth, state.labels)
             sizes = np.sort(state.sizes[state.sizes > 0])[::-1]
             print(
-                f"{kind:12s} from {start:3d}: {number} sweeps in {seconds}, ARI {score:.4f}, {sizes[:9]}",
+                f"{kind:12s} from {start:3d}: search and {number} sweeps in {seconds}, ARI {score:.4f}, {sizes[:9]}",
                 flush=True,
             )
 
@@ -223,6 +255,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="does everything run? The numbers mean little")
     parser.add_argument("--data", default="data", help="the folder with msweb/")
     parser.add_argument("--kinds", default="gaussian,multinomial", help="of `sweeps`")
+    parser.add_argument("--seed", type=int, default=0, help="of the planted clusters of `sweeps`")
     options = parser.parse_args()
     for name in options.parts or PARTS:
         print(f"-- {name}", flush=True)

@@ -22,8 +22,8 @@ from orthodrome.models.mixture.components import (
     VonMisesFisherComponents,
 )
 from orthodrome.models.mixture.gibbs import MixtureGibbs
-from orthodrome.models.mixture.launch import explains_both
 from orthodrome.models.mixture.sampler import MixtureProblem
+from orthodrome.models.mixture.settling import explains_both
 from orthodrome.models.mixture.stochastic import StochasticMixture
 from orthodrome.models.mixture.updates import SimplexSCIR
 

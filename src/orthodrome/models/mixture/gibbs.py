@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.models.mixture.assigning import batch_rows, choose_components, levels_of
-from orthodrome.models.mixture.components.contract import Names
+from orthodrome.models.mixture.components.contract import Labels, Names
 from orthodrome.models.mixture.sampler import (
     MixtureInfo,
     MixtureProblem,
@@ -32,6 +32,7 @@ from orthodrome.models.mixture.sampler import (
     places_of,
     relabel,
 )
+from orthodrome.models.mixture.search import searched_labels
 from orthodrome.models.mixture.split_merge import Tally, split_and_merge
 from orthodrome.models.mixture.spread import lowest_of_all, own_rows
 from orthodrome.models.mixture.weights import cluster_weights, escobar_west, open_components
@@ -49,8 +50,7 @@ def stream(seed: int, which: int) -> int:
 class MixtureGibbs(MixtureSampler):
     """Clusters by exact Gibbs steps.
 
-    moves: proposals of a split or a merge for each transition after the warm-up; in it, as many as touch all rows once;
-        None for none
+    moves: proposals of a split or a merge for each transition, at least so many in the warm-up; None for none
     batch_size: rows of a transition, None for all
     """
 
@@ -75,6 +75,12 @@ class MixtureGibbs(MixtureSampler):
         logs, _ = cluster_weights(rng, state.sizes[held], float(state.concentration))
         state.parameters[held] = self.given.components.draw(stream(seed, PARAMETERS), state.statistics[held])
         return self._kept(state, held, np.exp(logs))
+
+    def search(self, seed: int, labels: Labels) -> Labels:
+        """Find clusters in parts of the rows, if the warm-up is to find any."""
+        if not self.moves or not self.num_warmup:
+            return labels
+        return searched_labels(seed, self.given, labels, lambda given: MixtureGibbs(given, self.moves))
 
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Draw concentration, partition, weights, parameters and labels, each given the rest."""
@@ -109,9 +115,8 @@ class MixtureGibbs(MixtureSampler):
         return batch_rows(seed, count, self.batch_size)
 
     def _split_and_merge(self, rng: np.random.Generator, state: MixtureState) -> Tally:
-        """Propose splits and merges; in the warm-up until as many rows were touched as there are."""
-        budget = self.given.data.count if self.warm(state) and self.moves else 0
-        return split_and_merge(rng, self.given, state, self.moves or 0, budget)
+        """Propose splits and merges, more of them in the warm-up."""
+        return split_and_merge(rng, self.given, state, self.moves or 0, self.warm(state))
 
     def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int64]) -> None:
         """Draw the parameters of new components from the base measure."""

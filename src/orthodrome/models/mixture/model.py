@@ -45,7 +45,8 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
     mean_prior, mean_precision_prior, degrees_of_freedom_prior, covariance_prior: m_0, k, nu and Psi of the Gaussian
         base measure; None: the mean of the rows, d + 2, and a tenth of their variances
     kappa_range: the interval of the concentration of von Mises-Fisher, log-uniform
-    n_clusters_init: clusters of the start, into which rows are divided at random; None: 1 for 'gibbs' with splits and
+    n_clusters_init: clusters into which rows are divided at random: what the search of a start begins with if there are
+        8,000 rows or more, splits and merges, and a warm-up, else the start; None: 1 for 'gibbs' with splits and
         merges, else 20
     max_components: the largest number of components; a run that asks for more says so
     batch_size: rows of a transition; 'gibbs' with fewer than all rows stays exact

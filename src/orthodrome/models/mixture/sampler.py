@@ -125,6 +125,10 @@ class MixtureSampler(PythonSampler, abc.ABC):
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Take a transition."""
 
+    @abc.abstractmethod
+    def search(self, seed: int, labels: Labels) -> Labels:
+        """Return better labels to begin with than random ones, if there are transitions that look for them."""
+
     @property
     def manifold(self) -> Any:
         """None: the number of components changes."""
@@ -141,7 +145,8 @@ class MixtureSampler(PythonSampler, abc.ABC):
         return self.given.num_warmup
 
     def init(self, position: Any, key: Any = None) -> MixtureState:
-        """Return a state with labels that are random, or given: position["labels"], one slot for each row.
+        """Return a state with labels that a search found from random ones, or given: position["labels"], one slot for
+        each row.
 
         A position with parameters and weights (a draw) is where a stream goes on.
         """
@@ -149,6 +154,7 @@ class MixtureSampler(PythonSampler, abc.ABC):
         count, slots, own = given.data.count, given.capacity, given.components
         if position is None:
             labels = np.random.default_rng(seed).integers(given.clusters, size=count).astype(np.int32)
+            labels = self.search(seed, labels)
         else:
             labels = np.array(position.get("labels", np.full(count, -1)), np.int32)
         statistics: Any = all_statistics(own, given.data, labels, slots)

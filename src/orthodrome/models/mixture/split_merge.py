@@ -26,7 +26,7 @@ So a launch may come from few rows, while
 is a ratio of the exact law of all rows, and a split is accepted with probability min(1, c ratio / q), a merge with
 min(1, q / (c ratio)). Every move leaves the posterior of the partition invariant. As q is at most 1, a merge whose
 chance would be too small with q = 1 needs no launch. In the warm-up, which only looks for a start, guided merges are
-judged by another criterion (`explains_both`).
+judged by another criterion (`settling`).
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ from scipy.special import gammaln, logit
 from orthodrome.core.types import Reals
 from orthodrome.models.mixture.compiled.choices import log_probability
 from orthodrome.models.mixture.components.contract import Components, Names
-from orthodrome.models.mixture.launch import divided, explains_both, launch_margins, least_evidence
-from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, clear, free_slots, relabel
+from orthodrome.models.mixture.launch import divided, launch_margins
+from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, free_slots, relabel
+from orthodrome.models.mixture.settling import absorb, explains_both, least_evidence, rows_of_two, settle
 
-MOST_MOVES, TRIES = 50, 64
-"""The most guided proposals in a transition of the warm-up, and draws of a row until all rows are looked at."""
+MOST_MOVES, WARM_PART, LEAST_TOUCHED = 50, 8, 2_000
+"""The most guided proposals in a transition of the warm-up, and the rows that they touch without success: one in so
+many, or so many."""
+TRIES = 64
+"""Draws of a row until all rows are looked at."""
 
 
 class Tally(NamedTuple):
@@ -59,23 +63,36 @@ class Tally(NamedTuple):
 
 
 def split_and_merge(
-    rng: np.random.Generator, given: MixtureProblem, state: MixtureState, moves: int, budget: int = 0
+    rng: np.random.Generator, given: MixtureProblem, state: MixtureState, moves: int, warm: bool = False
 ) -> Tally:
     """Propose moves of both kinds, and carry out those that are accepted.
 
-    budget: propose more, until guided moves have touched so many rows, and blind ones as long as they merge; a number
-        of moves that depends on the state is for the warm-up only
+    warm: propose guided moves until they have touched a part of the rows without success, and blind merges as long as
+        they are accepted, and ask of one cluster whether it is needed; as this depends on the state, and as blind
+        splits, the reverse of blind merges, are left out, it is for the warm-up only
     """
     tally = Tally()
     if given.data.count < 2 or not moves:
         return tally
-    tally = merge_alike(rng, given, state, tally) if budget else tally
-    for _ in range(moves):
-        tally = propose(rng, given, state, tally, blind=True)
-    guided = 0
-    tally = tally._replace(touched=0)
-    while guided < moves or (tally.touched < budget and guided < MOST_MOVES):
-        tally, guided = propose(rng, given, state, tally, blind=False, settling=budget > 0), guided + 1
+    if warm:
+        return _many(rng, given, state, tally)
+    for blind in (True, False):
+        for _ in range(moves):
+            tally = propose(rng, given, state, tally, blind)
+    return tally
+
+
+def _many(rng: np.random.Generator, given: MixtureProblem, state: MixtureState, tally: Tally) -> Tally:
+    """Propose what the warm-up does; none of it needs a reverse."""
+    tally = merge_alike(rng, given, state, tally)
+    chosen = rng.choice(np.flatnonzero(state.sizes), 1)
+    tally = tally._replace(merges=tally.merges + settle(given, state, chosen), attempts=tally.attempts + 1, touched=0)
+    budget, guided = max(given.data.count // WARM_PART, min(given.data.count, LEAST_TOUCHED)), 0
+    while tally.touched < budget and guided < MOST_MOVES:
+        done = tally.splits + tally.merges
+        tally, guided = propose(rng, given, state, tally, blind=False, settling=True), guided + 1
+        if tally.splits + tally.merges > done:
+            tally = tally._replace(touched=0)
     return tally
 
 
@@ -185,16 +202,8 @@ def _merge(
             accepted = level < log_proposal(margins, parts, rows, anchors)
     if not accepted:
         return tally
-    own = np.flatnonzero(state.labels == pair[1])
-    relabel(given, state, own, np.full(own.shape[0], pair[0], np.int32))
-    clear(state, pair[1])
+    absorb(given, state, pair)
     return tally._replace(merges=tally.merges + 1)
-
-
-def rows_of_two(state: MixtureState, pair: NDArray[np.int32]) -> tuple[Names, NDArray[np.int32]]:
-    """Return the rows of two clusters, and the part of each, 0 or 1."""
-    rows = np.flatnonzero((state.labels == pair[0]) | (state.labels == pair[1]))
-    return rows, (state.labels[rows] == pair[1]).astype(np.int32)
 
 
 def log_proposal(margins: Reals | None, parts: NDArray[np.int32], rows: Names, anchors: NDArray[np.int64]) -> float:

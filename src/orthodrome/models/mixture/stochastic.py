@@ -31,8 +31,8 @@ from orthodrome.core.types import Reals
 from orthodrome.models.mixture.assigning import batch_rows, choose_components
 from orthodrome.models.mixture.compiled.places import slice_batch
 from orthodrome.models.mixture.compiled.rows import hold_up_to_last
-from orthodrome.models.mixture.components.contract import Names
-from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, stream
+from orthodrome.models.mixture.components.contract import Labels, Names
+from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, MixtureGibbs, stream
 from orthodrome.models.mixture.sampler import (
     MixtureInfo,
     MixtureProblem,
@@ -42,6 +42,7 @@ from orthodrome.models.mixture.sampler import (
     places_of,
     relabel,
 )
+from orthodrome.models.mixture.search import searched_labels
 from orthodrome.models.mixture.split_merge import Tally, split_and_merge
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import cluster_weights, size_biased, stick_weights, sticks_of
@@ -79,6 +80,12 @@ class StochasticMixture(MixtureSampler):
     def begin(self, seed: int, state: MixtureState) -> MixtureState:
         """Draw parameters and sticks given the first clusters."""
         return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32))
+
+    def search(self, seed: int, labels: Labels) -> Labels:
+        """Find clusters in parts of the rows by exact transitions, if the warm-up is to find any."""
+        if not self.moves or not self.num_warmup:
+            return labels
+        return searched_labels(seed, self.given, labels, lambda given: MixtureGibbs(given, self.moves))
 
     def go_on(self, draw: Any, state: MixtureState) -> MixtureState:
         """Return the state at the weights and parameters of a draw, the largest clusters first."""
@@ -178,10 +185,10 @@ class StochasticMixture(MixtureSampler):
     def _split_and_merge(self, seed: int, state: MixtureState) -> tuple[MixtureState, Tally]:
         """Propose splits and merges, and draw sticks and parameters anew if any was accepted.
 
-        In the warm-up there are more of them, until as many rows were touched as there are, as in `MixtureGibbs`.
+        In the warm-up there are more of them, as in `MixtureGibbs`.
         """
-        rng, budget = np.random.Generator(np.random.Philox(seed)), self.given.data.count if self.warm(state) else 0
-        tally = split_and_merge(rng, self.given, state, self.moves or 0, budget)
+        rng = np.random.Generator(np.random.Philox(seed))
+        tally = split_and_merge(rng, self.given, state, self.moves or 0, self.warm(state))
         if not tally.splits + tally.merges:
             return state, tally
         return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32)), tally

@@ -14,7 +14,7 @@ from orthodrome.kernels.elementary import exp, log
 from orthodrome.kernels.generator import OPTIONS, uniform
 from orthodrome.kernels.streams import mixed, stream_key
 
-LEVEL, _CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
+LEVEL, CHOICE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
 BLOCK, TILE = 512, 8
 """Rows that a thread takes at once, and components whose densities are computed side by side."""
 
@@ -91,7 +91,7 @@ def choose_one(seed, name, densities):  # type: ignore[no-untyped-def]
     for k in range(size):
         total += densities[k]
         densities[k] = total
-    left, place = random_of(seed, name, _CHOICE) * total, 0
+    left, place = random_of(seed, name, CHOICE) * total, 0
     while place < size - 1 and densities[place] < left:
         place += 1
     return place
@@ -118,7 +118,7 @@ def divide(seed, names, margins, parts):  # type: ignore[no-untyped-def]
     count = names.shape[0]
     for block in prange((count + BLOCK - 1) // BLOCK):
         for i in range(block * BLOCK, min((block + 1) * BLOCK, count)):
-            parts[i] = random_of(seed, names[i], _CHOICE) * (1.0 + exp(-margins[i])) > 1.0
+            parts[i] = random_of(seed, names[i], CHOICE) * (1.0 + exp(-margins[i])) > 1.0
 
 
 @njit(parallel=True, **OPTIONS)

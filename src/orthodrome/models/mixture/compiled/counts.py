@@ -19,6 +19,14 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
         sums = np.empty(logs.shape[1])
         for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
             limit = limits[i]
+            if limit == 2:  # splits and merges ask for two
+                first = second = 0.0
+                for e in range(starts[rows[i]], starts[rows[i] + 1]):
+                    x, c = counts[e], columns[e]
+                    first += x * logs[c, 0]
+                    second += x * logs[c, 1]
+                found[i, 0], found[i, 1] = first, second
+                continue
             sums[:limit] = 0.0
             for e in range(starts[rows[i]], starts[rows[i] + 1]):
                 x, c = counts[e], columns[e]
@@ -26,6 +34,38 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
                     sums[k] += x * logs[c, k]
             for k in range(limit):
                 found[i, k] = sums[k]
+
+
+@njit(**OPTIONS)
+def take_counts(starts, columns, counts, rows):  # type: ignore[no-untyped-def]
+    """Return starts, columns and counts of some rows, in their order."""
+    begins = np.zeros(rows.shape[0] + 1, starts.dtype)
+    for i in range(rows.shape[0]):
+        begins[i + 1] = begins[i] + starts[rows[i] + 1] - starts[rows[i]]
+    own_columns, own_counts = np.empty(begins[-1], columns.dtype), np.empty(begins[-1], counts.dtype)
+    for i in range(rows.shape[0]):
+        first = starts[rows[i]]
+        for e in range(begins[i + 1] - begins[i]):
+            own_columns[begins[i] + e] = columns[first + e]
+            own_counts[begins[i] + e] = counts[first + e]
+    return begins, own_columns, own_counts
+
+
+@njit(**OPTIONS)
+def add_tile(begin, end, columns, counts, logs, sums):  # type: ignore[no-untyped-def]
+    """Write the sums of x log theta of one row for TILE components; as eight variables they stay in registers."""
+    a = b = c = d = e = f = g = h = 0.0
+    for place in range(begin, end):
+        x, line = counts[place], logs[columns[place]]
+        a += x * line[0]
+        b += x * line[1]
+        c += x * line[2]
+        d += x * line[3]
+        e += x * line[4]
+        f += x * line[5]
+        g += x * line[6]
+        h += x * line[7]
+    sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7] = a, b, c, d, e, f, g, h
 
 
 @njit(parallel=True, **OPTIONS)
@@ -36,7 +76,7 @@ def choose_counts(seed, starts, columns, counts, rows, levels, log_weights, logs
     """
     size = rows.shape[0]
     for block in prange((size + BLOCK - 1) // BLOCK):
-        sums, own = np.empty(logs.shape[0] * TILE), np.empty(TILE)
+        sums = np.empty(logs.shape[0] * TILE)
         for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
             limit = candidates(levels[i], log_weights)
             if limit == 1:
@@ -44,14 +84,7 @@ def choose_counts(seed, starts, columns, counts, rows, levels, log_weights, logs
                 continue
             begin, end = starts[rows[i]], starts[rows[i] + 1]
             for tile in range((limit + TILE - 1) // TILE):
-                for k in range(TILE):
-                    own[k] = 0.0
-                for e in range(begin, end):
-                    x, c = counts[e], columns[e]
-                    for k in range(TILE):
-                        own[k] += x * logs[tile, c, k]
-                for k in range(TILE):
-                    sums[tile * TILE + k] = own[k]
+                add_tile(begin, end, columns, counts, logs[tile], sums[tile * TILE : (tile + 1) * TILE])
             if weighted:
                 for k in range(limit):
                     sums[k] += log_weights[k]
@@ -117,6 +150,9 @@ def add_counts(starts, columns, counts, rows, labels, parts):  # type: ignore[no
     """Add up blocks of rows, each into statistics of its own."""
     size = (rows.shape[0] + parts.shape[0] - 1) // parts.shape[0]
     for block in prange(parts.shape[0]):
-        own = slice(block * size, (block + 1) * size)
-        before = np.full(rows[own].shape[0], -1, np.int32)
-        move_counts(starts, columns, counts, rows[own], before, labels[own], parts[block])
+        for i in range(block * size, min((block + 1) * size, rows.shape[0])):
+            if labels[i] >= 0:
+                line = parts[block, labels[i]]
+                line[0] += 1.0
+                for e in range(starts[rows[i]], starts[rows[i] + 1]):
+                    line[1 + columns[e]] += counts[e]

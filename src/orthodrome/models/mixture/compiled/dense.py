@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS
-from orthodrome.models.mixture.compiled.choices import BLOCK, TILE, candidates, choose_one
+from orthodrome.models.mixture.compiled.choices import BLOCK, CHOICE, candidates, random_of
+
+SIDE = 256
+"""Rows that are computed side by side."""
 
 
 @njit(parallel=True, **OPTIONS)
@@ -45,34 +49,54 @@ def direction_densities(x, rows, resultants, constants, limits, found):  # type:
 def choose_gaussian(seed, x, rows, levels, log_weights, means, roots, constants, weighted, chosen):  # type: ignore[no-untyped-def]
     """Choose a component for every row in one pass: its candidates, their log densities, and one of them.
 
-    Components come in descending order of their weights; means, roots and constants are `choices.tiled`.
+    Components come in descending order of their weights. Rows lie side by side, so that vector instructions take
+    several of them at a time.
     """
     size, width = rows.shape[0], x.shape[1]
-    for block in prange((size + BLOCK - 1) // BLOCK):
-        turned, squares, sums = np.empty(TILE), np.empty(TILE), np.empty(means.shape[0] * TILE)
-        for i in range(block * BLOCK, min((block + 1) * BLOCK, size)):
-            limit, row = candidates(levels[i], log_weights), rows[i]
-            if limit == 1:
-                chosen[i] = 0
-                continue
-            for tile in range((limit + TILE - 1) // TILE):
-                for k in range(TILE):
-                    squares[k] = 0.0
-                for j in range(width):
-                    for k in range(TILE):
-                        turned[k] = 0.0
-                    for m in range(j, width):
-                        value = x[row, m]
-                        for k in range(TILE):
-                            turned[k] += roots[tile, m, j, k] * (value - means[tile, m, k])
-                    for k in range(TILE):
-                        squares[k] += turned[k] * turned[k]
-                for k in range(TILE):
-                    sums[tile * TILE + k] = constants[tile, k] - 0.5 * squares[k]
-            if weighted:
-                for k in range(limit):
-                    sums[k] += log_weights[k]
-            chosen[i] = choose_one(seed, row, sums[:limit])
+    for block in prange((size + SIDE - 1) // SIDE):
+        begin = block * SIDE
+        count, most = min(SIDE, size - begin), 1
+        limits, tops, totals = np.ones(SIDE, np.int64), np.full(SIDE, -np.inf), np.zeros(SIDE)
+        for i in range(count):
+            limits[i] = candidates(levels[begin + i], log_weights)
+            most = max(most, limits[i])
+        if most == 1:
+            for i in range(count):
+                chosen[begin + i] = 0
+            continue
+        turned, side, sums = np.empty(SIDE), np.zeros((width, SIDE)), np.empty((most, SIDE))
+        for i in range(count):
+            for j in range(width):
+                side[j, i] = x[rows[begin + i], j]
+        for k in range(most):
+            line, constant = sums[k], constants[k] + (log_weights[k] if weighted else 0.0)
+            for i in range(SIDE):
+                line[i] = 0.0
+            for j in range(width):
+                for i in range(SIDE):
+                    turned[i] = 0.0
+                for m in range(j, width):
+                    root, mean, values = roots[k, m, j], means[k, m], side[m]
+                    for i in range(SIDE):
+                        turned[i] += root * (values[i] - mean)
+                for i in range(SIDE):
+                    line[i] += turned[i] * turned[i]
+            for i in range(SIDE):
+                line[i] = constant - 0.5 * line[i] if k < limits[i] else -np.inf
+            for i in range(SIDE):
+                tops[i] = max(tops[i], line[i])
+        for k in range(most):
+            line = sums[k]
+            for i in range(SIDE):
+                totals[i] += exp(line[i] - tops[i])
+                line[i] = totals[i]
+        for i in range(count):
+            place = 0
+            if limits[i] > 1:
+                left = random_of(seed, rows[begin + i], CHOICE) * totals[i]
+                while place < limits[i] - 1 and sums[place, i] < left:
+                    place += 1
+            chosen[begin + i] = place
 
 
 @njit(**OPTIONS)

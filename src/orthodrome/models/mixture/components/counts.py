@@ -30,6 +30,7 @@ from orthodrome.models.mixture.compiled.counts import (
     count_densities,
     move_counts,
     normalise_logs,
+    take_counts,
 )
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
@@ -61,6 +62,11 @@ class CountRows:
         table.sum_duplicates()
         columns, counts = table.indices.astype(np.int32), table.data.astype(np.float64)
         return cls(table.indptr.astype(np.int64), columns, counts, (0, table.shape[1]))
+
+    def take(self, rows: Names) -> CountRows:
+        """Return some of the rows."""
+        starts, columns, counts = take_counts(self.starts, self.columns, self.counts, rows)
+        return CountRows(starts, columns, counts, self.bounds)
 
     def table(self) -> scipy.sparse.csr_matrix:
         """Return the rows as a sparse matrix."""

@@ -24,7 +24,7 @@ from scipy.special import multigammaln
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.compiled.choices import tiled
+from orthodrome.models.mixture.compiled.centres import gaussian_centres
 from orthodrome.models.mixture.compiled.dense import (
     add_products,
     choose_gaussian,
@@ -44,6 +44,10 @@ class DenseRows:
     def count(self) -> int:
         """The number of rows."""
         return self.x.shape[0]
+
+    def take(self, rows: Names) -> DenseRows:
+        """Return some of the rows."""
+        return DenseRows(self.x[rows])
 
 
 @pytree
@@ -125,9 +129,9 @@ class GaussianComponents(Components):
 
     def centre(self, statistics: Reals) -> Reals:
         """Return the mean of m and the root of the mean of L."""
-        _, degrees, mean, scatter = self.posterior(statistics)
-        precision = degrees[:, None, None] * np.linalg.inv(scatter)
-        return self.joined(mean, np.linalg.cholesky((precision + np.swapaxes(precision, 1, 2)) / 2))
+        found = np.empty((statistics.shape[0], self.num_parameters))
+        gaussian_centres(statistics, self.scatter, self.mean_precision, self.degrees, found)
+        return found
 
     def log_densities(self, data: DenseRows, rows: Names, parameters: Reals, limits: Labels, found: Reals) -> None:
         """Write log |R| - |R' (x - m)|^2 / 2 - (d / 2) log 2 pi."""
@@ -151,8 +155,8 @@ class GaussianComponents(Components):
     ) -> Labels:
         """Return the line of parameters that each row chooses, without an array of all densities."""
         found = np.empty(rows.shape[0], np.int32)
-        means, roots = self.parted(parameters)
-        facts = (tiled(means), tiled(roots), tiled(self.constants(roots)))
+        means, roots = (np.ascontiguousarray(part) for part in self.parted(parameters))
+        facts = (means, roots, self.constants(roots))
         choose_gaussian(np.uint64(seed), data.x, rows, levels, log_weights, *facts, weighted, found)
         return found
 
