@@ -101,7 +101,7 @@ def _put(slots: End, i: Array, end: End) -> End:
     takes longer than the choice in the few slots that there are."""
 
     def put(leaf: Array, new: Array) -> Array:
-        here = jnp.arange(leaf.shape[0]) == i
+        here = jnp.arange(leaf.shape[0], dtype=i.dtype) == i
         return jnp.where(here.reshape(-1, *[1] * new.ndim), new[None], leaf)
 
     return jax.tree.map(put, slots, end)
