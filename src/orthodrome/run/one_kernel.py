@@ -100,7 +100,7 @@ def _allowed(operation: Any) -> bool:
     if name in RANDOM.split():
         return all(str(v.aval.dtype) in KEYS for v in operation.invars if _is_key(v))
     if name == "scatter":
-        return operation.invars[1].aval.ndim == 1  # one place in each chain: a slice is updated
+        return bool(operation.invars[1].aval.ndim == 1)  # one place in each chain: a slice is updated
     return name in OPERATIONS
 
 
