@@ -33,11 +33,10 @@ def keeps_programs(compiled: F) -> F:
     return compiled
 
 
-def compiled_quickly(function: Callable[..., Any], **settings: Any) -> Callable[[], Any]:
-    """Return what returns `jax.jit(function, **settings)` with `QUICK_TO_COMPILE`; JAX must not be asked on import."""
-    return functools.cache(
-        lambda: keeps_programs(jax.jit(function, compiler_options=_known(QUICK_TO_COMPILE), **settings))
-    )
+def compiled_with(options: dict[str, Any], function: Callable[..., Any], **settings: Any) -> Callable[[], Any]:
+    """Return what returns `jax.jit(function, **settings)` with options of the compiler, if it knows all of them; JAX
+    must not be asked on import."""
+    return functools.cache(lambda: keeps_programs(jax.jit(function, compiler_options=_known(options), **settings)))
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any] | None:

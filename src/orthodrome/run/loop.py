@@ -20,9 +20,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import Mesh
 
+import orthodrome.run.one_kernel as one_kernel
 import orthodrome.run.parallel as parallel
 from orthodrome.core import trees
-from orthodrome.core.programs import compiled_quickly, keeps_programs
+from orthodrome.core.programs import QUICK_TO_COMPILE, compiled_with, keeps_programs
 from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
@@ -75,14 +76,22 @@ def keep(sampler: Sampler, state: State, info: Info) -> Kept:
     return Kept(manifold.to_user(x), info, manifold.distance(x), trees.all_finite(x))
 
 
-# The inner jit keeps the trace, so that asking for the shapes of a draw does not trace the step twice.
-@keeps_programs
-@partial(jax.jit, static_argnames="thin", inline=True)
 def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
     """Take `thin` transitions of one chain, whose key is `key`, and return the state and what is kept of it."""
     times = first_step + jnp.arange(thin, dtype=first_step.dtype)
     state, infos = jax.lax.scan(lambda s, t: sampler.step(jax.random.fold_in(key, t), s), state, times)
     return state, keep(sampler, state, jax.tree.map(_last_or_any, infos))
+
+
+# The inner jit keeps the trace, so that asking for the shapes of a draw does not trace the step twice.
+@keeps_programs
+@partial(jax.jit, static_argnames="thin", inline=True)
+def draw_of_all(sampler: Sampler, keys: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
+    """Take a draw of every chain of a device."""
+    take = lambda key, state: one_draw(sampler, key, state, first_step, thin=thin)
+    mapped = jax.vmap(take, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
+    drawn: tuple[State, Kept] = mapped(keys, state)
+    return drawn
 
 
 def _last_or_any(values: Array) -> Array:
@@ -100,39 +109,63 @@ def _advance(
     length: int,
     thin: int,
     mesh: Mesh | None,
+    in_one_kernel: bool,
 ) -> tuple[State, Kept]:
     """Carry all chains through `count` draws; return the state, and a buffer whose first `count` rows are the draws."""
-
-    def one_device(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Array, count: Array) -> Any:
-        run = partial(_one_chain, sampler, length=length, thin=thin)
-        axes, over = (None, 0, 0, None, None), parallel.groups_axis(sampler)
-        mapped = jax.vmap(run, in_axes=axes, axis_name="chains", spmd_axis_name=over)
-        return mapped(key, chains, state, first_step, count)
-
+    one_device = partial(_all_chains, length=length, thin=thin, in_one_kernel=in_one_kernel)
     split = (False, False, True, True, False, False)
     everywhere = parallel.split_chains(one_device, mesh, split)
     moved: tuple[State, Kept] = everywhere(sampler, key, chains, state, first_step, count)
     return moved
 
 
-_settings: dict[str, Any] = {"static_argnames": ("length", "thin", "mesh"), "donate_argnames": "state"}
+def _all_chains(
+    sampler: Sampler,
+    key: Array,
+    chains: Array,
+    state: State,
+    first_step: Array,
+    count: Array,
+    *,
+    length: int,
+    thin: int,
+    in_one_kernel: bool,
+) -> tuple[State, Kept]:
+    """Carry the chains of one device: in one loop, each turn of which takes a draw of all of them."""
+    keys = chain_keys(key, chains)
+    kept = jax.eval_shape(partial(draw_of_all, thin=thin), sampler, keys, state, first_step)[1]
+    like = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
+
+    def loop(sampler: Sampler, keys: Array, state: State, rows: Rows, first_step: Array, count: Array) -> Any:
+        def body(i: Array, carry: tuple[State, Rows]) -> tuple[State, Rows]:
+            state, kept = draw_of_all(sampler, keys, carry[0], first_step + i * thin, thin=thin)
+            return state, jax.vmap(write, in_axes=(0, 0, None))(carry[1], kept, i)
+
+        return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))
+
+    rows = jax.vmap(lambda _: empty(like, length))(chains)
+    run = one_kernel.as_one_kernel(loop) if in_one_kernel else loop
+    state, rows = run(sampler, keys, state, rows, first_step, count)
+    return state, jax.vmap(partial(taken_apart, like=like))(rows)
+
+
+def chain_keys(key: Array, chains: Array) -> Array:
+    """Return the keys of the chains, from which those of their transitions are folded."""
+    return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, chains)
+
+
+def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Array, thin: int) -> bool:
+    """Return whether a loop over draws like this is to be compiled into one kernel."""
+    if not one_kernel.known():
+        return False
+    keys = jax.eval_shape(chain_keys, key, chains)
+    return one_kernel.fits(draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr, len(chains))
+
+
+_settings: dict[str, Any] = {"static_argnames": ("length", "thin", "mesh", "in_one_kernel"), "donate_argnames": "state"}
 advance = keeps_programs(jax.jit(_advance, **_settings))
 """`_advance`, compiled."""
-advance_in_warmup = compiled_quickly(_advance, **_settings)
+advance_in_warmup = compiled_with(QUICK_TO_COMPILE, _advance, **_settings)
 """Returns `_advance` compiled in less time, for a tuner, whose program is the larger one and runs for a while."""
-
-
-def _one_chain(
-    sampler: Sampler, key: Array, chain: Array, state: State, first_step: Array, count: Array, *, length: int, thin: int
-) -> tuple[State, Kept]:
-    key = jax.random.fold_in(key, chain)
-    draw = partial(one_draw, thin=thin)
-
-    def body(i: Array, carry: tuple[Any, Rows]) -> tuple[Any, Rows]:
-        state, rows = carry
-        state, kept = draw(sampler, key, state, first_step + i * thin)
-        return state, write(rows, kept, i)
-
-    kept = jax.eval_shape(draw, sampler, key, state, first_step)[1]
-    state, rows = jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, empty(kept, length)))
-    return state, taken_apart(rows, kept)
+advance_in_one_kernel = compiled_with(one_kernel.OPTIONS, _advance, **_settings)
+"""Returns `_advance` for a loop that fits one kernel."""

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core.programs import compiled_quickly
+from orthodrome.core.programs import QUICK_TO_COMPILE, compiled_with
 from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
 from orthodrome.gradients.estimator import GradientEstimator
@@ -64,7 +64,7 @@ def _first_states(
     return jax.vmap(one, axis_name="chains")(chains, positions)
 
 
-_compiled = compiled_quickly(_first_states, static_argnames=("random", "with_state"))
+_compiled = compiled_with(QUICK_TO_COMPILE, _first_states, static_argnames=("random", "with_state"))
 
 
 def look(manifold: Manifold, probe: Probe, key: Array, x: Tree) -> Look:

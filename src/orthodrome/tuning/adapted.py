@@ -192,13 +192,12 @@ class Adapted(Tuner):
         reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
         length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
         length = self._common(length)
-        factor = jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0))
+        factor = self._common(jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0)))
         most = self._room(tuning.dual.log_step, tuning.units, state.position)
-        inner, info, seen = trajectory_length.transition(sampler, key, state, factor, most, length, curve.reference)
-        added = trajectory_length.add(curve, seen, self._mean)
-        empty = trajectory_length.start(self.manifold, inner.position)
-        empty = empty._replace(reference=self._mean(empty.reference))
-        return inner, info, trees.where(measuring, added, empty)
+        counts = lambda seen: jnp.where(measuring, self._mean(seen), 0)
+        inner, info, added = trajectory_length.transition(sampler, key, state, factor, most, length, curve, counts)
+        here = self._mean(trajectory_length.coordinates(self.manifold, inner.position))
+        return inner, info, added._replace(reference=jnp.where(measuring, curve.reference, here))
 
     def _dual(self, tuning: ExactTuning, info: Info, position: Tree) -> DualAveraging:
         wanted = self.sampler.target_acceptance if self.target_acceptance is None else self.target_acceptance

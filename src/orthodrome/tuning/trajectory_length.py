@@ -108,21 +108,29 @@ def products(f: Array) -> Array:
 
 
 def transition(
-    sampler: TrajectorySampler, key: Array, state: State, factor: Array, most: Array, length: Array, reference: Array
+    sampler: TrajectorySampler,
+    key: Array,
+    state: State,
+    factor: Array,
+    most: Array,
+    length: Array,
+    curve: TrajectorySums,
+    counts: Callable[[Array], Array],
 ) -> tuple[State, Info, TrajectorySums]:
-    """Make a transition with the step times FACTORS[factor] (at `most`), and return what its trajectory shows.
+    """Make a transition with the step times FACTORS[factor] (at `most`), and add what its trajectory shows to a curve.
 
-    length: the number of steps of the trajectory; the transition ends at a uniformly chosen one of them
-    reference: what coordinates are taken relative to
+    factor, length: the same for all chains; the transition ends at a uniformly chosen one of `length` steps
+    counts: what is added of a number that a step shows: its average over chains, or 0 where nothing is measured yet.
+        Added to the sums of this step size and length in place, it costs no more than the step, however many sums
+        there are
     """
     velocity_key, end_key, accept_key = jax.random.split(key, 3)
-    manifold = sampler.manifold
+    manifold, reference = sampler.manifold, curve.reference
     v = manifold.random_velocity(velocity_key, state.position)
     begin = Point(state.position, v, state.logdensity, state.gradient)
     h = leaves.scaled(sampler.steps(state), jnp.minimum(jnp.asarray(FACTORS, most.dtype)[factor], most))
     last = jax.random.randint(end_key, (), 0, length, jnp.int32)
     f0 = functionals(manifold, state.position, reference)
-    empty = start(manifold, state.position)
 
     def advance(i: Array, carry: tuple[Point, Point, TrajectorySums]) -> tuple[Point, Point, TrajectorySums]:
         point, end, curve = carry
@@ -133,14 +141,16 @@ def transition(
         middle = lambda before, after: (a * after + (2 - a) * before) / 2
         moved = a * products(f1 - f0), jnp.ones_like(a), middle(f0, f1), middle(products(f0), products(f1))
         seen = *moved, diverges(manifold, change, point).astype(a.dtype)
-        sums = (old.at[factor, i].set(new) for old, new in zip(curve[1:], seen, strict=True))
+        sums = (_added(old, counts(new), factor, i) for old, new in zip(curve[1:], seen, strict=True))
         return point, trees.where(i == last, point, end), TrajectorySums(reference, *sums)
 
-    _, end, curve = jax.lax.fori_loop(0, length, advance, (begin, begin, empty))
+    _, end, curve = jax.lax.fori_loop(0, length, advance, (begin, begin, curve))
     kept, info = sampler.decide(accept_key, state, begin, end, length.astype(jnp.int32))
     return kept, info, curve
 
 
-def add(one: TrajectorySums, other: TrajectorySums, pool: Callable[[Array], Array]) -> TrajectorySums:
-    """Sum of a curve and the chains' average of another, about the reference of the first."""
-    return jax.tree.map(lambda a, b: a + pool(b), one, other)._replace(reference=one.reference)
+def _added(sums: Array, new: Array, factor: Array, i: Array) -> Array:
+    """Return the sums with a number added to that of one step size and length."""
+    at = (factor, i, *[jnp.zeros_like(i)] * new.ndim)
+    old = jax.lax.dynamic_slice(sums, at, (1, 1, *new.shape))
+    return jax.lax.dynamic_update_slice(sums, old + new[None, None], at)

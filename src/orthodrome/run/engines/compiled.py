@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 import orthodrome.run.parallel as parallel
-from orthodrome.run.loop import Kept, advance, advance_in_warmup
+from orthodrome.run.loop import Kept, advance, advance_in_one_kernel, advance_in_warmup, fits_one_kernel
 from orthodrome.tuning import Tuner
 
 
@@ -47,7 +47,7 @@ class CompiledEngine(NamedTuple):
         return parallel.place_copies(sampler, self.mesh if self.rows is None else self.rows)
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
-        state, rows = self._call(_program(sampler), sampler, state, first_step, count, thin)
+        state, rows = self._call(lambda program: program, sampler, state, first_step, count, thin)
         return state, jax.tree.map(lambda row: row[:, :count], self.own(rows))
 
     def program(self, sampler: Any, state: Any) -> str:
@@ -55,20 +55,31 @@ class CompiledEngine(NamedTuple):
 
     def lowered(self, sampler: Any, state: Any, thin: int) -> Any:
         """Return the program of `advance` for arguments like these, ready to be compiled."""
-        return self._call(_program(sampler).lower, sampler, state, 0, 1, thin)
+        return self._call(lambda program: program.lower, sampler, state, 0, 1, thin)
 
     def outlined(self, sampler: Any) -> Any:
         """Return a sampler of shapes, with the places that `place_sampler` would give to its arrays."""
         return parallel.placed_copies(sampler, self.mesh)
 
-    def _call(self, function: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
+    def _call(self, use: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
         numbers = np.uint32(first_step), np.uint32(count)
-        return function(sampler, self.key, self.chains, state, *numbers, length=self.length, thin=thin, mesh=self.mesh)
+        small = self._in_one_kernel(sampler, state, thin)
+        settings = {"length": self.length, "thin": thin, "mesh": self.mesh, "in_one_kernel": small}
+        return use(_program(sampler, small))(sampler, self.key, self.chains, state, *numbers, **settings)
+
+    def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
+        """Return whether the loop is compiled into one kernel: of draws only, as a warm-up is over before its larger
+        kernel, which would run 2 to 5 times as fast, has paid for the longer compilation."""
+        if self.rows is not None or isinstance(sampler, Tuner):
+            return False
+        return fits_one_kernel(sampler, self.key, self.chains, state, np.uint32(0), thin)
 
 
-def _program(sampler: Any) -> Any:
+def _program(sampler: Any, small: bool) -> Any:
     """Return the compiled loop: a tuner runs for the warm-up only, and in a program of its own anyway."""
-    return advance_in_warmup() if isinstance(sampler, Tuner) else advance
+    if isinstance(sampler, Tuner):
+        return advance_in_warmup()
+    return advance_in_one_kernel() if small else advance
 
 
 def compiled_engine(key: Array, num_chains: int, mesh: Any, length: int, rows: Any = None) -> CompiledEngine:

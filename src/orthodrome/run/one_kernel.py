@@ -1,0 +1,112 @@
+"""Loops that XLA compiles into one kernel.
+
+On a CPU, XLA calls a kernel for every few operations, and a call takes as long as some hundred multiplications: with
+four chains of three numbers that is most of the time of a draw. A call in the program that carries the attribute
+`xla_cpu_small_call` is compiled as a whole instead, its loops included, and runs 1.2 to 8 times as fast
+(`benchmarks.one_kernel`). One kernel has one thread, no library and no custom call, so this is for small loops of known
+operations. Which loops those are follows from the program alone, never from a clock:
+
+    compiler    the CPU's, of a version in `TESTED`, which has the option that keeps libraries out (`OPTIONS`)
+    operations  those of `OPERATIONS`, each of which a test compiles this way; no collective over devices
+    size        at most `MOST_OPERATIONS`, as they stand in the program; no array of more than `MOST_ELEMENTS` a chain,
+                data and constants included
+
+Every other loop is the ordinary program, with the same operations and the same law. So a model runs one or the other
+on all numbers of devices, with all lengths of chunks, and after a resumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, jaxprs_in_params
+
+TESTED = ("0.10.",)
+"""How the versions of jaxlib begin whose compiler passed the tests of this module."""
+OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_backend_optimization_level": 1}
+"""The options of the compiler: no operations are given to a library, which cannot be called from inside a kernel; and
+LLVM does what pays, as its higher levels take up to three times as long for one large kernel, which is then as fast."""
+MOST_OPERATIONS = 4000
+MOST_ELEMENTS = 20_000
+LOOPS = "cond custom_jvp_call custom_vjp_call jit scan while"
+"""The operations that hold others, which are looked at too."""
+ELEMENTWISE = """abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e bitcast_convert_type
+    cbrt ceil clamp convert_element_type copy cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt
+    integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter not or population_count pow
+    reduce_precision rem round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt
+    square stop_gradient sub tan tanh xor"""
+SHAPES = """argmax argmin broadcast_in_dim concatenate dot_general dynamic_slice dynamic_update_slice gather iota pad
+    reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reshape rev scatter slice split squeeze stack
+    transpose"""
+RANDOM = "random_bits random_fold_in random_split random_unwrap random_wrap"
+KEYS = ("key<od>", "key<fry>")
+"""The kinds of keys whose generators are made of such operations: ours, and JAX's usual one."""
+COLLECTIVES = "pmax pmin psum"
+"""Over chains, which `vmap` has turned into sums; over devices they are not allowed."""
+OPERATIONS = frozenset(" ".join((LOOPS, ELEMENTWISE, SHAPES, RANDOM, COLLECTIVES)).split())
+
+
+def known() -> bool:
+    """Return whether the compiler of this machine makes one kernel of a call."""
+    import jaxlib
+
+    return jax.default_backend() == "cpu" and jaxlib.__version__.startswith(TESTED)
+
+
+def fits(program: ClosedJaxpr, num_chains: int) -> bool:
+    """Return whether a program, one draw of some chains, is small and has known operations only."""
+    most = MOST_ELEMENTS * num_chains
+    operations = list(_operations(program.jaxpr))
+    return (
+        len(operations) <= MOST_OPERATIONS
+        and all(_allowed(each) for each in operations)
+        and all(_elements(value) <= most for each in operations for value in (*each.invars, *each.outvars))
+    )
+
+
+def as_one_kernel(program: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the program as a call that is compiled into one kernel; what is inside it does not carry the attribute,
+    and is traced before, where JAX remembers the traces of the ordinary program."""
+    from jax.experimental.xla_metadata import set_xla_metadata
+
+    def call(*arguments: Any) -> Any:
+        traced, shapes = jax.make_jaxpr(program, return_shape=True)(*arguments)
+
+        @jax.jit
+        def inside(*leaves: Any) -> Any:
+            with set_xla_metadata(xla_cpu_small_call=None, inlineable=None):
+                return jaxpr_as_fun(traced)(*leaves)
+
+        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+            results = inside(*jax.tree.leaves(arguments))
+        return jax.tree.unflatten(jax.tree.structure(shapes), results)
+
+    return call
+
+
+def _operations(jaxpr: Jaxpr) -> Iterator[Any]:
+    for each in jaxpr.eqns:
+        yield each
+        for inner in jaxprs_in_params(each.params):
+            yield from _operations(inner)
+
+
+def _allowed(operation: Any) -> bool:
+    name = operation.primitive.name
+    if name in COLLECTIVES.split():
+        return all(isinstance(axis, int) for axis in operation.params["axes"])
+    if name in RANDOM.split():
+        return all(str(v.aval.dtype) in KEYS for v in operation.invars if _is_key(v))
+    if name == "scatter":
+        return bool(operation.invars[1].aval.ndim == 1)  # one place in each chain: a slice is updated
+    return name in OPERATIONS
+
+
+def _is_key(value: Any) -> bool:
+    return jax.dtypes.issubdtype(getattr(value.aval, "dtype", None), jax.dtypes.prng_key)
+
+
+def _elements(value: Any) -> int:
+    return int(getattr(value.aval, "size", 1))
