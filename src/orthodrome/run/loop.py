@@ -89,7 +89,7 @@ def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, t
 def draw_of_all(sampler: Sampler, keys: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
     """Take a draw of every chain of a device."""
     take = lambda key, state: one_draw(sampler, key, state, first_step, thin=thin)
-    mapped = jax.vmap(take, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
+    mapped: Any = jax.vmap(take, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
     drawn: tuple[State, Kept] = mapped(keys, state)
     return drawn
 
@@ -154,7 +154,7 @@ def chain_keys(key: Array, chains: Array) -> Array:
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, chains)
 
 
-def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Array, thin: int) -> bool:
+def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Any, thin: int) -> bool:
     """Return whether a loop over draws like this is to be compiled into one kernel."""
     if not one_kernel.known():
         return False
