@@ -2,9 +2,9 @@
 
 On a CPU, XLA calls a kernel for every few operations, and a call takes as long as some hundred multiplications: with
 four chains of three numbers that is most of the time of a draw. A call in the program that carries the attribute
-`xla_cpu_small_call` is compiled as a whole instead, its loops included, and NUTS then runs 3 to 7 times as
-fast, HMC between as fast and 6 times (`benchmarks.one_kernel`). One kernel has one thread, no library and no custom call, so this is for small loops of known
-operations. Which loops those are follows from the program alone, never from a clock:
+`xla_cpu_small_call` is compiled as a whole instead, its loops included: NUTS runs 3 to 7 times as fast, HMC between as
+fast and 6 times (`benchmarks.one_kernel`). One kernel has one thread, no library and no custom call, so this is for
+small loops of known operations. Which loops those are follows from the program alone, never from a clock:
 
     compiler    the CPU's, of a version in `TESTED`, which has the option that keeps libraries out (`OPTIONS`)
     operations  those of `OPERATIONS`, each of which a test compiles this way; no collective over devices
