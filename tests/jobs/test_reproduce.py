@@ -21,6 +21,7 @@ from orthodrome.experiments.support.claims.claim import Claim, still_moving, too
 from orthodrome.experiments.support.claims.coverage import PAPERS
 from orthodrome.experiments.support.claims.reasons import REASONS
 from orthodrome.jobs.reproduce import lanes
+from orthodrome.jobs.reproduce.page import caption
 
 NASTY = "<script>alert(1)</script> & \x1b[31m |x| `y`"
 FAILED, HELD = Claim("a", "a", 1, 2, False), Claim("a", "a", 1, 1, True)
@@ -83,6 +84,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         return types.SimpleNamespace(NAME=name, TITLE=module.TITLE, PAPER=module.PAPER, DATA=module.DATA, run=run)
 
     monkeypatch.setattr(contract, "load", load)
+
+
+def test_captions_are_words() -> None:
+    found = [caption(stem) for stem in ("figure2-left", "figure3b", "few_documents_figure5", "bias")]
+    assert found == ["Figure 2 left", "Figure 3b", "Few documents figure 5", "Bias"]
 
 
 def test_all_of_them_on_one_page(small: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 from pathlib import Path
 from typing import Any
 
@@ -69,18 +70,24 @@ def experiment(one: Reproduced, what: list[str]) -> str:
     title = load(one.name).TITLE
     result = one.result
     about = f"{result['scale']} scale, seed {result['seed']}, {float(result['seconds']):.0f} s; {counted(one.claims)}"
-    pictures = "".join(picture(path, f"{title}: {path.stem}") for path in one.figures)
+    pictures = "".join(picture(path, title) for path in one.figures)
     return (
         f'<article id="{escaped(one.name)}"><h3>{escaped(one.name)}: {escaped(title)}</h3>'
         f"<p>{escaped('; '.join(what))}.<br>{escaped(about)}.</p>{pictures}{table(one.claims, one.name)}</article>"
     )
 
 
-def picture(path: Path, text: str) -> str:
+def picture(path: Path, title: str) -> str:
     """Return a figure with its image inside the page."""
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
-    caption = f"<figcaption>{escaped(path.stem)}</figcaption>"
-    return f'<figure><img alt="{escaped(text)}" src="data:image/png;base64,{data}">{caption}</figure>'
+    data, words = base64.b64encode(path.read_bytes()).decode("ascii"), escaped(caption(path.stem))
+    image = f'<img alt="{escaped(title)}: {words}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
+
+
+def caption(stem: str) -> str:
+    """Return the name of a figure's file as words: "figure2-left" is "Figure 2 left"."""
+    words = re.sub(r"(figure|table)(\d)", r"\1 \2", re.sub("[-_]", " ", stem))
+    return words[:1].upper() + words[1:]
 
 
 def table(claims: list[dict[str, Any]], name: str) -> str:
