@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 
@@ -154,12 +155,25 @@ def chain_keys(key: Array, chains: Array) -> Array:
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, chains)
 
 
-def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, first_step: Any, thin: int) -> bool:
-    """Return whether a loop over draws like this is to be compiled into one kernel."""
+def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, mesh: Mesh | None, thin: int) -> bool:
+    """Return whether a loop over draws like this is to be compiled into one kernel, on each device of a mesh."""
     if not one_kernel.known():
         return False
-    keys = jax.eval_shape(chain_keys, key, chains)
-    return one_kernel.fits(draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr, len(chains))
+    if mesh is not None:  # shapes of what one device has, which say nothing of the other devices
+        sampler, key = jax.tree.map(_shape, (sampler, key))
+        chains, state = jax.tree.map(lambda leaf: _shape(leaf, mesh.size), (chains, state))
+    keys, first_step = jax.eval_shape(chain_keys, key, chains), np.uint32(0)
+    program = draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr
+    return one_kernel.fits(program, chains.shape[0])
+
+
+def _shape(leaf: Any, parts: int = 1) -> Any:
+    """Return the shape of an array, or of one of equal parts of its rows, without its place; other leaves as they
+    are."""
+    if not isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)):
+        return leaf
+    shape = leaf.shape if parts == 1 else (leaf.shape[0] // parts, *leaf.shape[1:])
+    return jax.ShapeDtypeStruct(shape, leaf.dtype, weak_type=getattr(leaf, "weak_type", False))
 
 
 _settings: dict[str, Any] = {"static_argnames": ("length", "thin", "mesh", "in_one_kernel"), "donate_argnames": "state"}

@@ -72,7 +72,7 @@ class CompiledEngine(NamedTuple):
         kernel, which would run 2 to 5 times as fast, has paid for the longer compilation."""
         if self.rows is not None or isinstance(sampler, Tuner):
             return False
-        return fits_one_kernel(sampler, self.key, self.chains, state, np.uint32(0), thin)
+        return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
 
 
 def _program(sampler: Any, small: bool) -> Any:
