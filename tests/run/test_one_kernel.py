@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.extend.core import jaxprs_in_params
-from jax.sharding import Mesh
 
 from orthodrome.random.keys import new_key
-from orthodrome.run import loop, one_kernel, parallel
-from orthodrome.run.engines.compiled import compiled_engine
-from support.run_cases import NORTH, draws, fisher
+from orthodrome.run import loop, one_kernel
+from support.run_cases import draws
 
 needs_kernel = pytest.mark.skipif(not one_kernel.known(), reason="this compiler makes the ordinary program")
 
@@ -158,13 +156,3 @@ def test_the_ordinary_program_draws_the_same(monkeypatch: pytest.MonkeyPatch) ->
     assert loop.advance_in_one_kernel()._cache_size() > 0
     monkeypatch.setattr(one_kernel, "TESTED", ("none",))
     np.testing.assert_allclose(draws(num_draws=20).posterior.x.values, kernel, atol=2e-4)
-
-
-@needs_kernel
-def test_chains_on_the_devices_of_a_mesh_have_a_kernel_each() -> None:
-    """Arrays that are placed on a mesh have operations on their places in a trace, of which a device has none."""
-    sampler, mesh = fisher(), Mesh(np.array(jax.devices()[:1]), (parallel.AXIS,))
-    for devices in (None, mesh):
-        engine = compiled_engine(new_key(np.uint32(0)), 2, devices, 10)
-        state = jax.vmap(sampler.init)(jnp.tile(jnp.asarray(NORTH, jnp.float32), (2, 1)))
-        assert "xla_cpu_small_call" in engine.program(engine.place_sampler(sampler), engine.place(state))

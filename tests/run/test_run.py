@@ -197,7 +197,9 @@ assert orthodrome.use_cores(2) == 2
 from support.run_cases import draws, fisher
 """
 PLAIN = """
+from orthodrome.run import loop, one_kernel
 plain = draws()
+assert not one_kernel.known() or loop.advance_in_one_kernel()._cache_size() == 1, "a kernel on each device"
 odd = draws(num_chains=3, num_draws=5, progress=True)
 np.savez(sys.argv[1], plain=plain.posterior.x.values)
 """
