@@ -78,9 +78,7 @@ class MixtureGibbs(MixtureSampler):
 
     def search(self, seed: int, labels: Labels) -> Labels:
         """Find clusters in parts of the rows, if the warm-up is to find any."""
-        if not self.moves or not self.num_warmup:
-            return labels
-        return searched_labels(seed, self.given, labels, lambda given: MixtureGibbs(given, self.moves))
+        return search_by_gibbs(seed, self.given, labels, self.moves)
 
     def move(self, seed: int, state: MixtureState) -> tuple[MixtureState, MixtureInfo]:
         """Draw concentration, partition, weights, parameters and labels, each given the rest."""
@@ -130,3 +128,10 @@ class MixtureGibbs(MixtureSampler):
         keep(state, held, weights, kept)
         state.order[: kept.sum()] = held[kept]
         return state._replace(held=int(kept.sum()))
+
+
+def search_by_gibbs(seed: int, given: MixtureProblem, labels: Labels, moves: int | None) -> Labels:
+    """Return labels from a search by Gibbs steps with splits and merges; those given where either is not wanted."""
+    if not moves or not given.num_warmup:
+        return labels
+    return searched_labels(seed, given, labels, lambda part: MixtureGibbs(part, moves))

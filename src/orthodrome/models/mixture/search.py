@@ -53,11 +53,13 @@ def searched_labels(
 
     labels: of all rows; sampler_for: the sampler with splits and merges of a problem
     """
-    rng, rows = np.random.Generator(np.random.Philox(seed)), np.empty(0, np.int64)
-    order: Names | None = None
-    state: MixtureState | None = None
-    for number, size in enumerate(sizes_of_parts(given.data.count)):
-        order = rng.permutation(given.data.count) if order is None else order
+    sizes = sizes_of_parts(given.data.count)
+    if not sizes:
+        return labels
+    rng = np.random.Generator(np.random.Philox(seed))
+    order = rng.permutation(given.data.count)
+    rows, state = order[:0], None
+    for number, size in enumerate(sizes):
         rows, joining = order[:size], order[rows.shape[0] : size]
         if state is not None:
             labels[joining] = joined(int(rng.integers(1 << 62)), given, joining, state)
@@ -71,9 +73,9 @@ def searched_labels(
                 dispense(rng, own, state)
             state, _ = sampler.move(int(rng.integers(1 << 62)), state)
         labels[rows] = state.labels
-    if state is not None and order is not None:
-        rest = order[rows.shape[0] :]
-        labels[rest] = joined(int(rng.integers(1 << 62)), given, rest, state)
+    assert state is not None  # there is a part
+    rest = order[rows.shape[0] :]
+    labels[rest] = joined(int(rng.integers(1 << 62)), given, rest, state)
     return labels
 
 

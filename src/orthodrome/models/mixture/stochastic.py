@@ -32,7 +32,7 @@ from orthodrome.models.mixture.assigning import batch_rows, choose_components
 from orthodrome.models.mixture.compiled.places import slice_batch
 from orthodrome.models.mixture.compiled.rows import hold_up_to_last
 from orthodrome.models.mixture.components.contract import Labels, Names
-from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, MixtureGibbs, stream
+from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, search_by_gibbs, stream
 from orthodrome.models.mixture.sampler import (
     MixtureInfo,
     MixtureProblem,
@@ -42,7 +42,6 @@ from orthodrome.models.mixture.sampler import (
     places_of,
     relabel,
 )
-from orthodrome.models.mixture.search import searched_labels
 from orthodrome.models.mixture.split_merge import Tally, split_and_merge
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import cluster_weights, size_biased, stick_weights, sticks_of
@@ -83,9 +82,7 @@ class StochasticMixture(MixtureSampler):
 
     def search(self, seed: int, labels: Labels) -> Labels:
         """Find clusters in parts of the rows by exact transitions, if the warm-up is to find any."""
-        if not self.moves or not self.num_warmup:
-            return labels
-        return searched_labels(seed, self.given, labels, lambda given: MixtureGibbs(given, self.moves))
+        return search_by_gibbs(seed, self.given, labels, self.moves)
 
     def go_on(self, draw: Any, state: MixtureState) -> MixtureState:
         """Return the state at the weights and parameters of a draw, the largest clusters first."""
