@@ -85,7 +85,7 @@ def rows(given: argparse.Namespace) -> dict[str, Any]:
     """Time transitions with all rows; then those with this process's own rows alone, which exchange nothing."""
     count = 50_000 if given.quick else ROWS
     table = regression(count)
-    step, short, long = 0.5 / count**0.5, 2, 10 if given.quick else 22
+    step, short, long = 0.5 / count**0.5, 2, 10 if given.quick else 102
     part = count // HOSTS.processes
     own = jax.tree.map(lambda leaf: leaf[HOSTS.process * part :][:part].copy(), table)
     found = timed(drawing(GeodesicHMC(law_of(spread_rows(own, own=True)), step, LEAPFROGS), 1), short, long)

@@ -119,7 +119,8 @@ class Conductor(NamedTuple):
     def _chunks(
         self, standing: Standing, sampler: Sampler, planned: int, steps_before: int, thin: int
     ) -> tuple[Standing, str]:
-        engine, pace = self.setup.engine, Pace(self.setup.engine.length)
+        engine = self.setup.engine
+        pace = Pace(engine.length, self.team.processes)
         self.bar.begin(standing.phase, planned, standing.done)
         self.journal.begin(standing.phase, standing.done, planned, self._about())
         interrupted = self.team.meet(bool(self.interruption)).any()
