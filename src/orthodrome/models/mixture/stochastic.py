@@ -165,8 +165,11 @@ class StochasticMixture(MixtureSampler):
 
     def _shapes(self, alpha: float, m: Reals) -> tuple[Reals, Reals]:
         """Return (1, alpha) and (1 + m_j, alpha + sum_{l>j} m_l)."""
-        prior = np.array([1.0, alpha])
-        return prior, prior + np.stack([m, np.cumsum(m[::-1])[::-1] - m], axis=1)
+        shapes = np.empty((m.shape[0], 2))
+        shapes[:, 0] = 1.0 + m
+        shapes[::-1, 1] = np.cumsum(m[::-1])
+        shapes[:, 1] += alpha - m
+        return np.array([1.0, alpha]), shapes
 
     def _label_new(self, seed: int, state: MixtureState, rows: Names) -> None:
         """Draw labels of rows that have none among the components that are held."""

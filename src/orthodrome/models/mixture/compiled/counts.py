@@ -69,10 +69,11 @@ def add_tile(begin, end, columns, counts, logs, sums):  # type: ignore[no-untype
 
 
 @njit(parallel=True, **OPTIONS)
-def choose_counts(seed, starts, columns, counts, rows, levels, log_weights, logs, weighted, chosen):  # type: ignore[no-untyped-def]
+def choose_counts(seed, starts, columns, counts, rows, names, levels, log_weights, logs, weighted, chosen):  # type: ignore[no-untyped-def]
     """Choose a component for every row in one pass: its candidates, their log densities, and one of them.
 
-    Components come in descending order of their weights; logs is tiles x categories x TILE (`choices.tiled`).
+    rows: where they are; names: the numbers of their random streams. Components come in descending order of their
+    weights; logs is tiles x categories x TILE (`choices.tiled`).
     """
     size = rows.shape[0]
     for block in prange((size + BLOCK - 1) // BLOCK):
@@ -88,7 +89,7 @@ def choose_counts(seed, starts, columns, counts, rows, levels, log_weights, logs
             if weighted:
                 for k in range(limit):
                     sums[k] += log_weights[k]
-            chosen[i] = choose_one(seed, rows[i], sums[:limit])
+            chosen[i] = choose_one(seed, names[i], sums[:limit])
 
 
 @njit(**OPTIONS)
