@@ -79,7 +79,7 @@ def curves(last: float, clusters: float, first: float = 12.0) -> Curves:
 
 
 def test_claims_can_fail() -> None:
-    found = dict.fromkeys([*scir_dp.DRAWN, *scir_dp.BESIDE, "Gibbs"], curves(11.0, 20))
+    found = dict.fromkeys([*scir_dp.DRAWN, *scir_dp.BESIDE, "Gibbs", "Gibbs, splits and merges"], curves(11.0, 20))
     holds = lambda claims: {claim.id: claim.holds for claim in claims}
     seen = holds(scir_dp.paper_claims(found)) | holds(scir_dp.fault_claims(found, 11.9))
     assert not any(seen.values())
