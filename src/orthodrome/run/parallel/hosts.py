@@ -19,7 +19,7 @@ import jax
 
 from orthodrome.core.processes import Place, find_place, share_of_cores
 from orthodrome.errors import BadInput, OrthodromeError
-from orthodrome.run.parallel.courtesy import exchange_gives_way
+from orthodrome.run.parallel.exchange_thread import exchange_waits_its_turn
 from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, check_addresses, is_loopback, meet
 
 HEARTBEAT = 30
@@ -65,7 +65,7 @@ def use_hosts(timeout: float = 60.0) -> Hosts:
     _take_share(present, neighbours.index(place.process), neighbours)
     _initialize(place, timeout, neighbours)
     sys.excepthook = _end_at_once
-    with exchange_gives_way():
+    with exchange_waits_its_turn():
         jax.devices()
     if place.process == 0:
         hosts = list(dict.fromkeys(each.host for each in present))

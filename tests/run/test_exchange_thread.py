@@ -1,4 +1,4 @@
-"""The thread that carries exchanges gives way; threads that compute or sleep elsewhere keep their policy."""
+"""The thread that carries exchanges interrupts no other; threads that compute or sleep elsewhere keep their policy."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import threading
 
 import pytest
 
-from orthodrome.run.parallel.courtesy import TASKS, exchange_gives_way
+from orthodrome.run.parallel.exchange_thread import TASKS, exchange_waits_its_turn
 
 pytestmark = pytest.mark.skipif(
-    not TASKS.exists() or "SCHED_IDLE" not in dir(os), reason="the system has no such policy"
+    not TASKS.exists() or "SCHED_BATCH" not in dir(os), reason="the system has no such policy"
 )
 
 
-def test_only_new_threads_that_wait_for_sockets_give_way() -> None:
+def test_only_new_threads_that_wait_for_sockets_wait_their_turn() -> None:
     end, write = os.pipe()
     over = threading.Event()
     poll = select.epoll()
@@ -24,7 +24,7 @@ def test_only_new_threads_that_wait_for_sockets_give_way() -> None:
     sleeping = threading.Thread(target=over.wait)
     older.start()
     try:
-        with exchange_gives_way():
+        with exchange_waits_its_turn():
             waiting.start()
             sleeping.start()
         policies = [os.sched_getscheduler(thread.native_id or 0) for thread in (older, waiting, sleeping)]
@@ -36,5 +36,5 @@ def test_only_new_threads_that_wait_for_sockets_give_way() -> None:
         poll.close()
         os.close(end)
         os.close(write)
-    assert policies == [os.SCHED_OTHER, os.SCHED_IDLE, os.SCHED_OTHER]
+    assert policies == [os.SCHED_OTHER, os.SCHED_BATCH, os.SCHED_OTHER]
     assert os.sched_getscheduler(0) == os.SCHED_OTHER
