@@ -13,7 +13,8 @@ import scipy.sparse
 
 import orthodrome.cli.main as cli
 from orthodrome.jobs.cluster import fit as job_fit
-from orthodrome.jobs.cluster.job import METHODS
+from orthodrome.jobs.cluster.job import METHODS, ClusterJob
+from orthodrome.jobs.cluster.rows import ClusterRows
 from orthodrome.jobs.cluster.summary import renumbered
 from orthodrome.models.mixture.defaults import UPDATES
 
@@ -195,3 +196,12 @@ def test_bad_input_is_one_line_and_makes_no_folder(tmp_path: Path, capsys: pytes
 def test_the_options_are_those_of_the_model() -> None:
     assert {family: ("gibbs", *updates) for family, updates in UPDATES.items()} == METHODS
     np.testing.assert_array_equal(renumbered(np.array([2, 2, 0, 2, 0, 5])), [0, 0, 1, 0, 1, 2])
+
+
+def test_counts_that_are_taken_for_real_numbers_are_remarked_upon() -> None:
+    values = np.array([[0.0, 3.0], [1.0, 12.0]])
+    found = [
+        job_fit.counts_hint(ClusterJob(family=family), ClusterRows(x, ("a", "b"), ("c", "d")))
+        for family, x in (("gaussian", values), ("gaussian", values / 4), ("multinomial", values))
+    ]
+    assert "--family multinomial" in found[0] and found[1:] == ["", ""]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from orthodrome.jobs import fitting
 from orthodrome.jobs.cluster import show as screen
 from orthodrome.jobs.cluster.folder import FITS
@@ -45,7 +47,7 @@ class ClusterFitting(fitting.Fitting[ClusterJob, ClusterRows, ClusterResult]):
         training = int(data.training.sum())
         return (
             f"{training:,} rows to learn from, {len(data.names) - training:,} held out, {len(data.columns):,} columns; "
-            f"{job.family} clusters by {job.method}"
+            f"{job.family} clusters by {job.method}{counts_hint(job, data)}"
         )
 
     def learn(self, job: ClusterJob, data: ClusterRows, folder: Path, progress: bool) -> ClusterResult:
@@ -83,6 +85,13 @@ class ClusterFitting(fitting.Fitting[ClusterJob, ClusterRows, ClusterResult]):
 
 
 KIND = ClusterFitting()
+
+
+def counts_hint(job: ClusterJob, data: ClusterRows) -> str:
+    """Return what to consider if rows that look like counts are taken for real numbers, which is the default."""
+    if job.family != "gaussian" or np.any(data.values < 0) or np.any(data.values != np.rint(data.values)):
+        return ""
+    return "\n(every value is a whole number; if they are counts, --family multinomial is the model for them)"
 
 
 def fit(job: ClusterJob, path: Path, folder: Path, console: Console, progress: bool = True) -> ClusterResult:

@@ -39,7 +39,9 @@ class ClusterJob:
     )
     concentration: float | None = option(None, "alpha: a higher one expects more clusters (else learnt).")
     category_prior: float = option(0.5, "a of Dirichlet(a) (multinomial, categorical).")
-    num_clusters_init: int | None = option(None, "Clusters of the start, rows divided at random (else 20).", least=1)
+    num_clusters_init: int | None = option(
+        None, "Clusters of the start, rows divided at random (else 1 for gibbs, 20 by minibatches).", least=1
+    )
     max_components: int | None = option(None, "The largest number of clusters that a draw can hold.", least=1)
     batch_size: int | None = option(None, "Rows per step (gibbs: else all; minibatches: else 1000).", least=1)
     step_size: float | None = option(None, "h of the parameters, for minibatches.")
