@@ -21,7 +21,7 @@ ORDER = (
     "metrics dynamics samplers.learnt samplers.contract samplers.exact samplers.stochastic samplers.holders samplers "
     "tuning recipe checks",
     "storage doors diagnostics run",
-    "corpora kernels models.base models.topics models.sam models.lda models.mixture models.comparison "
+    "corpora kernels models.base models.modes models.topics models.sam models.lda models.mixture models.comparison "
     "models.network models.directional models",
     "plots report interop experiments.support experiments jobs cli __main__",
 )

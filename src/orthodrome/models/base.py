@@ -31,6 +31,13 @@ class Saving(NamedTuple):
     checkpoint: str | Path | None = None
     every: float = 10.0
 
+    def beside(self) -> Saving:
+        """Return where a tempered run keeps its state: beside that of the plain one, whose chains disagreed."""
+        if self.checkpoint is None:
+            return self
+        folder = Path(self.checkpoint)
+        return self._replace(checkpoint=folder.with_name(f"{folder.name}-tempered"))
+
 
 class SampledModel(BaseEstimator):
     """A model whose `fit` leaves draws in `draws_`.

@@ -9,8 +9,8 @@ import pytest
 
 from orthodrome import NetworkEigenmodel
 from orthodrome.errors import BadInput
+from orthodrome.models.modes import disagree, rungs
 from orthodrome.models.network import model as network_model
-from orthodrome.models.network.modes import disagree, rungs
 from orthodrome.models.network.restarts import best_starts, candidates, near_best
 from orthodrome.models.network.starts import split_spectrum
 from orthodrome.storage import draws
@@ -75,12 +75,15 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
     assert not fit().tempered_ and used == ["GeodesicHMC"]
 
 
+NAMES = ("eigenvalues", "intercept")
+
+
 def test_rungs_grow_with_the_dimension_and_disagreement_is_more_than_slow_mixing() -> None:
     assert rungs(12) < rungs(100) <= rungs(800) == 17 and rungs(10**6) == 20
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2, 200, 1)) + np.array([-0.2, 0.2])[:, None, None]
     tree = lambda a: draws.datatree({"posterior": draws.dataset({"eigenvalues": a, "intercept": a[..., 0]})}, {})
-    assert not disagree(tree(x)) and disagree(tree(x + np.array([-2.0, 2.0])[:, None, None]))
+    assert not disagree(tree(x), NAMES) and disagree(tree(x + np.array([-2.0, 2.0])[:, None, None]), NAMES)
 
 
 def test_bad_settings_of_restarts_and_tempering() -> None:

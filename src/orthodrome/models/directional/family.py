@@ -36,6 +36,8 @@ class Family(abc.ABC):
     dims: ClassVar[dict[str, list[str]]]
     mixture: ClassVar[bool] = False
     """Whether the family has components, and `joint`."""
+    told_apart: ClassVar[tuple[str, ...]] = ()
+    """Variables of a law with several modes that no symmetry changes: chains that disagree on them are in two."""
 
     @abc.abstractmethod
     def read(self, data: Any) -> Reals:

@@ -42,6 +42,7 @@ from orthodrome.models.directional.quadratic import BinghamFamily, BinghamVonMis
 from orthodrome.models.directional.rotation import MatrixFisherFamily
 from orthodrome.models.directional.torus import CosineFamily, SineFamily
 from orthodrome.models.directional.torus_mixture import TorusMixtureFamily
+from orthodrome.models.modes import disagree, tempered
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.holders.tempering import Tempering
@@ -78,14 +79,15 @@ class Directional(SampledModel):
     method: 'nuts' or 'hmc', tuned in warm-up; 'gsgnht' or 'sggmc': a mixture from minibatches of many rows
     batch_size: rows in a stochastic gradient
     num_steps: words of a stochastic transition
-    tempering: None, or the number of replicas (see `Tempering`)
+    tempering: 'auto': if the chains of a law on the torus end in different modes, and then with as many replicas as the
+        dimension asks for; None: never; a number: always, with so many replicas (see `Tempering`)
     num_chains, num_warmup, num_draws: of the run
     dtype: 'float32' or 'float64'
     random_state: an int
     progress: whether to show a progress bar
 
-    After `fit`: draws_ (a mixture's labels aligned) and estimate_, the posterior means of its variables (directions of
-    length one).
+    After `fit`: draws_ (a mixture's labels aligned), tempered_ (whether they were drawn with tempering) and estimate_,
+    the posterior means of its variables (directions of length one).
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class Directional(SampledModel):
         scale: float = 100.0,
         weight_concentration: float = 1.0,
         method: str = "nuts",
-        tempering: int | None = None,
+        tempering: int | str | None = "auto",
         batch_size: int = 500,
         num_steps: int = 10,
         num_chains: int = 4,
@@ -124,7 +126,7 @@ class Directional(SampledModel):
         X: unit vectors in rows, angles on a circle (n,), pairs of angles (n, 2), or rotation matrices (n, 3, 3)
         y: ignored
         checkpoint: a folder; a fit that was killed goes on from it when it is called again; checkpoint_every: seconds
-            between two commits
+            between two commits; the tempered run is in a folder of its own beside it
         """
         family, x = self._checked(X)
         rngs = [np.random.default_rng([self.random_state, chain]) for chain in range(self.num_chains)]
@@ -132,8 +134,7 @@ class Directional(SampledModel):
             few = x[:: max(1, len(x) // LOOKED_AT)]
             starts = [family.start(few, rng, self.components) for rng in rngs]
             starts = [{name: np.asarray(value, self.dtype) for name, value in start.items()} for start in starts]
-            saving = Saving(checkpoint, checkpoint_every)
-            tree = self.drawn(self._sampler(family, x), starts, dims=family.dims, saving=saving)
+            tree = self._draws(family, x, starts, Saving(checkpoint, checkpoint_every))
             self.parameters_ = parameters(tree)
             self._raw = None if family.mixture else everything(tree)
             self.draws_ = family.finished(tree, x)
@@ -199,10 +200,10 @@ class Directional(SampledModel):
         doors.check_whole("components", self.components, 1)
         for name in ("batch_size", "num_steps"):
             doors.check_whole(name, getattr(self, name), 1)
-        if self.tempering is not None:
+        if self.tempering not in (None, "auto"):
             doors.check_whole("tempering", self.tempering, 2)
         family = FAMILIES[self.law]
-        if self.method in STOCHASTIC and (not family.mixture or self.tempering is not None):
+        if self.method in STOCHASTIC and (not family.mixture or isinstance(self.tempering, int)):
             why = (
                 "has no tempering"
                 if family.mixture
@@ -216,6 +217,19 @@ class Directional(SampledModel):
             raise BadInput(f"components is {self.components}; take from 2 (one is a law of its own) to {len(x)} (rows)")
         return family, x
 
+    def _draws(self, family: Family, x: Reals, starts: list[Parameters], saving: Saving) -> Any:
+        """Return the draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
+        sampler, replicas = self._sampler(family, x), self.tempering if isinstance(self.tempering, int) else None
+        self.tempered_ = replicas is not None
+        sampler = sampler if replicas is None else Tempering(sampler, num_replicas=replicas)
+        tree = self.drawn(sampler, starts, dims=family.dims, saving=saving)
+        certain = self.tempering != "auto" or not family.told_apart or bool(tree.attrs["interrupted"])
+        if certain or not disagree(tree, family.told_apart):
+            return tree
+        self.tempered_ = True
+        numbers = sum(np.size(value) for value in starts[0].values())
+        return self.drawn(tempered(sampler, numbers), starts, dims=family.dims, saving=saving.beside())
+
     def _sampler(self, family: Family, x: Reals) -> Any:
         prior = self.scale, self.weight_concentration, self.dtype
         if self.method in STOCHASTIC:
@@ -225,8 +239,7 @@ class Directional(SampledModel):
                 Minibatch(family.posterior(x, *prior), size, noise=noise), num_steps=self.num_steps
             )
         law = family.target(x, *prior)
-        sampler = (GeodesicNUTS if self.method == "nuts" else GeodesicHMC)(FullGradient(law))
-        return sampler if self.tempering is None else Tempering(sampler, num_replicas=self.tempering)
+        return (GeodesicNUTS if self.method == "nuts" else GeodesicHMC)(FullGradient(law))
 
     def _warn_scale(self) -> None:
         scales = ("concentration", "matrix", "vector", "parameter")

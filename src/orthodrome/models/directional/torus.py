@@ -38,6 +38,7 @@ class SineFamily(Family):
     """The sine model: two angles coupled through sin u sin v."""
 
     dims: ClassVar = {"mean": ["angle", "axis"], "concentration": ["angle"]}
+    told_apart: ClassVar = ("concentration", "coupling")
 
     def read(self, data: Any) -> Reals:
         return read_torus(data)

@@ -28,11 +28,11 @@ from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.base import SampledModel, Saving, thinned
+from orthodrome.models.modes import disagree, tempered
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
-from orthodrome.models.network.modes import disagree, tempered
 from orthodrome.models.network.pairs import SparseNetwork, read_pairs
 from orthodrome.models.network.restarts import LOOKED, TRIED, Start, best_starts, candidates, dimension
 from orthodrome.models.network.starts import spectral_starts
@@ -176,10 +176,10 @@ class NetworkEigenmodel(SampledModel):
         self.tempered_ = replicas is not None
         tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts, saving)
         certain = self.tempering != "auto" or self.method == "gibbs" or bool(tree.attrs["interrupted"])
-        if certain or not disagree(tree):
+        if certain or not disagree(tree, ("eigenvalues", "intercept")):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(sampler, dimension(starts[0])), starts, beside(saving))
+        return self._aligned(tempered(sampler, dimension(starts[0])), starts, saving.beside())
 
     def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
@@ -244,14 +244,6 @@ class NetworkEigenmodel(SampledModel):
         from sklearn.metrics import roc_auc_score
 
         return float(roc_auc_score(np.asarray(edges), self.predict_proba(pairs)))
-
-
-def beside(saving: Saving) -> Saving:
-    """Return where the tempered run keeps its state: beside that of the plain one."""
-    if saving.checkpoint is None:
-        return saving
-    folder = Path(saving.checkpoint)
-    return saving._replace(checkpoint=folder.with_name(f"{folder.name}-tempered"))
 
 
 def aligned(tree: xarray.DataTree) -> xarray.DataTree:

@@ -1,4 +1,4 @@
-"""Do the chains of a network sit in different modes, and which ladder of temperatures joins them?
+"""Do the chains of a model sit in different modes, and which ladder of temperatures joins them?
 
 Neighbours with the exponents e and e' > e exchange with a fair chance if (e' - e) times the standard deviation of the
 log density, sqrt(m / 2) / e at the exponent e in m dimensions, is about one. So ln(1 / h) sqrt(m / 2) rungs lead down
@@ -22,9 +22,9 @@ HOTTEST, SPACING, MOST = 0.3, 0.6, 20
 """The hottest exponent, the distance of rungs, and their largest number (that of Byrne & Girolami)."""
 
 
-def disagree(tree: Any) -> bool:
-    """Return whether the chains of aligned draws have different eigenvalues or intercepts."""
-    values = (quick_rhat(look(tree["posterior"][name], "")) for name in ("eigenvalues", "intercept"))
+def disagree(tree: Any, names: tuple[str, ...]) -> bool:
+    """Return whether the chains have different values of some variables, which no symmetry of the law may change."""
+    values = (quick_rhat(look(tree["posterior"][name], "")) for name in names)
     return bool(max(np.max(np.nan_to_num(rhat)) for rhat in values) > RHAT)
 
 
