@@ -90,7 +90,7 @@ def test_claims_can_fail() -> None:
     fixed = {"SGRLD, alpha = 1": curves(11, 30), "SGRLD, alpha = 50": curves(11.2, 20)}
     fixed |= {"SGRLD, faults b, c, alpha = 1": curves(11, 20), "SGRLD, faults b, c, alpha = 50": curves(9.0, 30)}
     assert list(holds(scir_dp.concentration_claims(fixed)).values()) == [True, True, False, False]
-    row = {"prior": 1.0, "step": 1.0, "clusters": 3.0}
+    row = {"prior": 1.0, "step": 1.0, "clusters": 3.0, "standard_error": 0.0}
     scores = ((11.0, False), (11.2, True))
     rows = [row | {"method": m, "score": s, "authors": a} for m in scir_dp_grid.BASE for s, a in scores]
     assert not any(claim.holds for claim in scir_dp_grid.claims(rows))

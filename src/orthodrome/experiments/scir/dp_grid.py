@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from orthodrome.experiments.support.claims.claim import within_error
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.visits.cases import DATA, SCIR, SGRLD, VisitCase, read_visits, run_case
 from orthodrome.plots.style import new_figure
@@ -67,6 +68,7 @@ def row_of(method: str, case: VisitCase, visits: Any, iterations: int, seeds: in
         "step": case.steps[0],
         "stick_step": case.steps[1],
         "score": float(found.last.mean()),
+        "standard_error": float(found.last.std(ddof=1) / np.sqrt(seeds)) if seeds > 1 else np.inf,
         "clusters": float(found.clusters[:, -1].mean()),
         "authors": (case.prior, case.steps) == (BASE[method][0].prior, BASE[method][0].steps),
     }
@@ -82,8 +84,12 @@ def claims(rows: list[dict[str, Any]]) -> list[Claim]:
         measured = {"authors": theirs[method]} | {key: row[key] for key in ("score", "prior", "step", "clusters")}
         found.append(Claim(f"best-{method.lower()}", text, "tuned", measured, theirs[method] - row["score"] < NEAR))
     ends = {method: row["score"] for method, row in best.items()}
-    text = "each with its best settings, SCIR has the lower score"
-    return [*found, Claim("best-of-both", text, True, ends, ends["SCIR"] < ends["SGRLD"])]
+    text, error = (
+        "each with its best settings, SCIR has the lower score",
+        np.hypot(*(r["standard_error"] for r in best.values())),
+    )
+    both = Claim("best-of-both", text, True, ends, ends["SCIR"] < ends["SGRLD"])
+    return [*found, within_error(both, ends["SCIR"] - ends["SGRLD"], float(error))]
 
 
 def figure(rows: list[dict[str, Any]]) -> Any:
