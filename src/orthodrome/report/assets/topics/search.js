@@ -40,7 +40,8 @@ function search(model, pick) {
     event.preventDefault();
     act();
   });
-  field.addEventListener("blur", () => setTimeout(close, 150));
+  // Later, so that a click on the list still finds it; not if the field has the focus again by then.
+  field.addEventListener("blur", () => setTimeout(() => document.activeElement === field || close(), 150));
   return el("div", { class: "search" }, el("label", { for: id }, "Search"), field, list);
 }
 
