@@ -20,7 +20,7 @@ from orthodrome.diagnostics.agreement import disagreement
 from orthodrome.diagnostics.divergences import divergence_problem
 from orthodrome.diagnostics.given import check_draws
 from orthodrome.diagnostics.indefinite import indefinite_problem
-from orthodrome.diagnostics.movement import acceptance_problems, movement_problems
+from orthodrome.diagnostics.movement import acceptance_problems, moved, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.diagnostics.temperature import Temperature, temperature_of, temperature_problem
 from orthodrome.diagnostics.weights import at_equal_times, falling_steps
@@ -75,7 +75,7 @@ class Diagnosis:
 def diagnose(tree: xarray.DataTree) -> Diagnosis:
     """Look at a run."""
     check_draws(tree)
-    kinds, posterior, stats = json.loads(tree.attrs.get("manifolds", "{}")), tree["posterior"], tree["sample_stats"]
+    kinds, posterior, stats = json.loads(tree.attrs.get("manifolds", "{}")), moved(tree), tree["sample_stats"]
     arrays = {str(n): np.asarray(v.transpose("chain", "draw", ...)) for n, v in posterior.data_vars.items()}
     steps = falling_steps(tree)
     timed = {name: at_equal_times(values, steps) for name, values in arrays.items()}

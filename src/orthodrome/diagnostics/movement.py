@@ -6,17 +6,27 @@ never moved; nor do they see a move that is accepted too seldom until the run is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orthodrome.manifolds import manifold_named
 
+if TYPE_CHECKING:
+    import xarray
+
 LEAST_SHARE = 0.25
 """Mean acceptance below this share of what the sampler aims at is a problem."""
 FEWEST = 4
 """Draws of a chain, below which its statistics are not defined."""
+
+
+def moved(tree: xarray.DataTree) -> xarray.Dataset:
+    """Return the posterior without the variables that its sampler does not move after the warm-up."""
+    posterior = tree["posterior"].to_dataset()
+    return posterior.drop_vars([name for name in json.loads(tree.attrs.get("held", "[]")) if name in posterior])
 
 
 def movement_problems(arrays: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> list[str]:

@@ -23,6 +23,7 @@ import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.indefinite import indefinite_problem
+from orthodrome.diagnostics.movement import moved
 from orthodrome.diagnostics.quick import look, quick_ess, quick_rhat
 from orthodrome.diagnostics.temperature import temperature_of, temperature_problem
 from orthodrome.errors import NotConverged
@@ -52,7 +53,7 @@ def objections(tree: xarray.DataTree) -> list[str]:
 
 
 def _chains(tree: xarray.DataTree) -> list[str]:
-    posterior, kinds = tree["posterior"], json.loads(tree.attrs.get("manifolds", "{}"))
+    posterior, kinds = moved(tree), json.loads(tree.attrs.get("manifolds", "{}"))
     looks = {str(name): look(values, kinds.get(name, "")) for name, values in posterior.data_vars.items()}
     if looks and all(np.all(values == values[:, :1]) for values in looks.values()):
         return ["no chain ever moved"]

@@ -231,6 +231,7 @@ def attributes(conductor: Conductor, reason: str) -> dict[str, Any]:
         "sampler": type(sampler).__name__,
         "manifold": "" if manifold is None else doors.describe(manifold),
         "manifolds": json.dumps(kinds),
+        "held": json.dumps(sampler.held),
         "seed": plan.seed,
         "thin": plan.thin,
         "tuning_steps": plan.num_warmup,

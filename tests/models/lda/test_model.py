@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 from sklearn.utils.estimator_checks import check_estimator
 
-from orthodrome import LDA
+from orthodrome import LDA, diagnose
 from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
 from orthodrome.kernels.computing import computing
 from orthodrome.models.lda.defaults import settings_for, stages_for
@@ -62,6 +62,16 @@ def test_draws_are_labelled_and_chains_are_numbered_alike(fitted: LDA) -> None:
     np.testing.assert_array_equal(priors.argmin(axis=1), priors.argmin(axis=1)[0])
     assert np.asarray(posterior["topics"]).std(axis=1).min() > 0
     assert list(fitted.get_feature_names_out()) == ["lda0", "lda1", "lda2"]
+
+
+def test_the_prior_of_documents_is_carried_along_and_not_judged(fitted: LDA) -> None:
+    """Draws do not move it, and chains that all have the same are no fault."""
+    assert "doc_topic_prior" in fitted.draws_["posterior"]
+    found = diagnose(fitted.draws_)
+    assert set(found.variables) == {"topics"} and "doc_topic_prior" not in found.verdict
+    fitted.draws_.attrs["held"], held = "[]", fitted.draws_.attrs["held"]
+    assert "doc_topic_prior" in diagnose(fitted.draws_).verdict  # the control
+    fitted.draws_.attrs["held"] = held
 
 
 def test_proportions_have_mean_and_spread(fitted: LDA) -> None:

@@ -127,6 +127,11 @@ class AllocationSampler(TopicSampler):
         return self.given.data.is_spread
 
     @property
+    def held(self) -> tuple[str, ...]:
+        """alpha, which the warm-up may learn, and draws do not."""
+        return ("doc_topic_prior",)
+
+    @property
     def manifold(self) -> Manifold:
         """A simplex for every topic, and a positive number for every alpha_k."""
         return SPACE

@@ -30,6 +30,11 @@ class Holder(Sampler):
         """The mean acceptance rate that what it holds should have."""
         return self.sampler.target_acceptance
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The variables that what it holds does not move."""
+        return self.sampler.held
+
     def expected_temperature(self, position: Tree, done: Number = 0) -> Array:
         """Return the expected temperature of the sampler inside."""
         return self.sampler.expected_temperature(position, done)

@@ -59,6 +59,11 @@ class Sampler(abc.ABC):
         return None
 
     @property
+    def held(self) -> tuple[str, ...]:
+        """The variables that draws carry along but no transition after the warm-up moves: nothing is to be judged."""
+        return ()
+
+    @property
     def learns(self) -> frozenset[str]:
         """What the warm-up has to learn because it is not set: of "step", "units", "length", "friction", "ladder"
         and "replicas". Empty: the sampler is ready to draw."""
