@@ -28,6 +28,11 @@ def disagree(tree: Any, names: tuple[str, ...]) -> bool:
     return bool(max(np.max(np.nan_to_num(rhat)) for rhat in values) > RHAT)
 
 
+def asked_replicas(tempering: Any) -> int | None:
+    """Return the number of replicas that a model's `tempering` asks for in any case; None of None and 'auto'."""
+    return None if tempering is None or isinstance(tempering, str) else int(tempering)
+
+
 def rungs(dimension: int) -> int:
     """Return the number of replicas for a posterior of this dimension."""
     return min(MOST, 2 + math.ceil(SPACING * math.log(1 / HOTTEST) * math.sqrt(dimension / 2)))

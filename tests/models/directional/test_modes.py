@@ -39,7 +39,7 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
     used.clear()
     assert not fit(tempering=None).tempered_ and used == ["GeodesicNUTS"]
     used.clear()
-    assert fit(tempering=3).tempered_ and used == ["Tempering"]
+    assert fit(tempering=3).tempered_ and fit(tempering=np.int64(3)).tempered_ and used == ["Tempering"] * 2
     with pytest.raises(BadInput, match="tempering"):
         fit(tempering="often")
 

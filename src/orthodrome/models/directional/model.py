@@ -42,7 +42,7 @@ from orthodrome.models.directional.quadratic import BinghamFamily, BinghamVonMis
 from orthodrome.models.directional.rotation import MatrixFisherFamily
 from orthodrome.models.directional.torus import CosineFamily, SineFamily
 from orthodrome.models.directional.torus_mixture import TorusMixtureFamily
-from orthodrome.models.modes import disagree, tempered
+from orthodrome.models.modes import asked_replicas, disagree, tempered
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.holders.tempering import Tempering
@@ -203,7 +203,7 @@ class Directional(SampledModel):
         if self.tempering not in (None, "auto"):
             doors.check_whole("tempering", self.tempering, 2)
         family = FAMILIES[self.law]
-        if self.method in STOCHASTIC and (not family.mixture or isinstance(self.tempering, int)):
+        if self.method in STOCHASTIC and (not family.mixture or asked_replicas(self.tempering) is not None):
             why = (
                 "has no tempering"
                 if family.mixture
@@ -219,7 +219,7 @@ class Directional(SampledModel):
 
     def _draws(self, family: Family, x: Reals, starts: list[Parameters], saving: Saving) -> Any:
         """Return the draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
-        sampler, replicas = self._sampler(family, x), self.tempering if isinstance(self.tempering, int) else None
+        sampler, replicas = self._sampler(family, x), asked_replicas(self.tempering)
         self.tempered_ = replicas is not None
         sampler = sampler if replicas is None else Tempering(sampler, num_replicas=replicas)
         tree = self.drawn(sampler, starts, dims=family.dims, saving=saving)

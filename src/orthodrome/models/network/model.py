@@ -28,7 +28,7 @@ from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
 from orthodrome.models.base import SampledModel, Saving, thinned
-from orthodrome.models.modes import disagree, tempered
+from orthodrome.models.modes import asked_replicas, disagree, tempered
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.law import target
@@ -134,7 +134,7 @@ class NetworkEigenmodel(SampledModel):
         if self.method in STOCHASTIC:
             return self._fit_by_batches(read_pairs(edges, missing, nodes), saving)
         self.nodes_, self.edges_ = read_network(edges, missing, nodes)
-        if self.method == "gibbs" and (self.link != "probit" or isinstance(self.tempering, int)):
+        if self.method == "gibbs" and (self.link != "probit" or asked_replicas(self.tempering) is not None):
             raise BadInput("method 'gibbs' needs the probit link and has no tempering; use method 'hmc'")
         self._check_rank()
         with self.in_precision():
@@ -147,7 +147,7 @@ class NetworkEigenmodel(SampledModel):
 
     def _fit_by_batches(self, network: SparseNetwork, saving: Saving) -> NetworkEigenmodel:
         """Draw by stochastic gradients, from the spectrum of the network."""
-        if isinstance(self.tempering, int) or self.step_size is not None:
+        if asked_replicas(self.tempering) is not None or self.step_size is not None:
             raise BadInput(
                 f"method {self.method!r} has no tempering and learns its step; leave both unset, or use 'hmc'"
             )
@@ -171,7 +171,7 @@ class NetworkEigenmodel(SampledModel):
 
     def _draws(self, saving: Saving) -> xarray.DataTree:
         """Return the aligned draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
-        sampler, replicas = self._sampler(), self.tempering if isinstance(self.tempering, int) else None
+        sampler, replicas = self._sampler(), asked_replicas(self.tempering)
         starts = self._starts(sampler)
         self.tempered_ = replicas is not None
         tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts, saving)
