@@ -24,7 +24,8 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, jaxprs_in_params
 
 TESTED = ("0.10.",)
-"""How the versions of jaxlib begin whose compiler passed the tests of this module."""
+"""How the versions of jaxlib begin whose compiler passed the tests of this module and gains by it. That of 0.12 passes
+them too, but its ordinary program is the faster one: HMC 1.5 to 3 times, NUTS 1.2 to 2 times (vMF d=3, Dirichlet)."""
 OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_backend_optimization_level": 1}
 """The options of the compiler: no operations are given to a library, which cannot be called from inside a kernel; and
 LLVM does what pays, as its higher levels take up to three times as long for one large kernel, which is then as fast."""
