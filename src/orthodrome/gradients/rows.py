@@ -59,8 +59,8 @@ def _below(key: Array, num_rows: int, count: int) -> Array:
     return upper_product(jax.random.bits(key, (count,), jnp.uint32), num_rows).astype(jnp.int32)
 
 
-def upper_product(bits: Array, factor: int) -> Array:
-    """Return the upper 32 bits of a product of 32-bit numbers, by halves of 16 bits."""
+def upper_product(bits: Array, factor: int | Array) -> Array:
+    """Return the upper 32 bits of the products of 32-bit numbers, by halves of 16 bits."""
     mask, high, low = jnp.uint32(0xFFFF), jnp.uint32(factor >> 16), jnp.uint32(factor & 0xFFFF)
     b1, b0 = bits >> 16, bits & mask
     middle: Array = b1 * low + (b0 * low >> 16)

@@ -1,4 +1,4 @@
-"""Large networks by batches of pairs: readers, bisection, an unbiased gradient, and the law of the full model."""
+"""Large networks by batches of pairs: readers, a table of pairs, unbiased gradients, the law of the full model."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ import pytest
 import scipy.sparse
 
 from orthodrome.errors import BadInput, NotConverged
+from orthodrome.gradients.control_variate import Anchor
 from orthodrome.models.network import NetworkEigenmodel
 from orthodrome.models.network.adjacency import read_network
+from orthodrome.models.network.all_pairs import gradient as whole_gradient
+from orthodrome.models.network.all_pairs import rows_of, sums
 from orthodrome.models.network.law import target
+from orthodrome.models.network.listed import is_listed, listed
 from orthodrome.models.network.pair_gradient import pair_gradient
-from orthodrome.models.network.pairs import is_listed, listed, read_pairs
+from orthodrome.models.network.pairs import each_once, read_pairs
 from orthodrome.models.network.starts import spectrum
 from orthodrome.models.network.stochastic import sparse_spectrum
 
@@ -82,16 +86,25 @@ def test_strangers_and_settings_are_refused() -> None:
         NetworkEigenmodel(1, method="gsgnht", batch_size=0).fit(PAIRS)
 
 
-def test_bisection_finds_the_listed_pairs() -> None:
-    network = read_pairs(communities(30), missing=[(0, 1), (28, 29)])
-    known = listed(network)
-    i, j = np.triu_indices(30, 1)
-    wanted = {tuple(pair) for part in (network.edges, network.unknown) for pair in part.tolist()}
-    found = np.asarray(is_listed(known, jnp.asarray(i), jnp.asarray(j)))
-    assert {pair for pair, yes in zip(zip(i.tolist(), j.tolist(), strict=True), found, strict=True) if yes} == wanted
+@pytest.mark.parametrize(("nodes", "share"), [(2, 1.0), (30, 0.5), (257, 0.02), (257, 0.0)])
+def test_the_listed_pairs_are_found_and_no_others(nodes: int, share: float) -> None:
+    """Every pair of nodes is asked for, among communities, few pairs, one pair and none."""
+    i, j = np.triu_indices(nodes, 1)
+    wanted = np.random.default_rng(0).uniform(size=len(i)) < share
+    known = listed(np.stack([i, j], axis=1)[wanted].astype(np.int32), nodes)
+    np.testing.assert_array_equal(is_listed(known, jnp.asarray(i), jnp.asarray(j)), wanted)
 
 
-def test_the_gradient_is_unbiased() -> None:
+def test_buckets_stay_small() -> None:
+    """A hub, a ring and a grid, whose pairs have a pattern, fill no bucket with more than some ten pairs."""
+    nodes = 4096
+    every = np.arange(nodes - 64)
+    for pairs in ([(0, k) for k in range(1, nodes)], np.stack([every, every + 1], 1), np.stack([every, every + 64], 1)):
+        assert listed(each_once(np.asarray(pairs), nodes), nodes).table.shape[1] < 16
+
+
+@pytest.mark.parametrize("anchored", [False, True])
+def test_the_gradient_is_unbiased(anchored: bool) -> None:
     """The mean over batches is the gradient of all pairs, within 5 standard errors of each of 53 numbers."""
     with jax.enable_x64(True):
         edges = communities(25)
@@ -104,7 +117,10 @@ def test_the_gradient_is_unbiased() -> None:
             "intercept": jnp.asarray(-0.6),
         }
         value, wanted = jax.jit(jax.value_and_grad(target(matrix, "probit", "float64").embedded_logdensity))(x)
-        gradient = pair_gradient(read_pairs(matrix), "probit", 40)
+        network = read_pairs(matrix)
+        near = x | {"eigenvalues": x["eigenvalues"] + 1.0, "intercept": jnp.asarray(-0.5)}
+        anchor = Anchor(near, *whole_gradient(sums(rows_of(network), near, "probit"), near)) if anchored else None
+        gradient = pair_gradient(network, "probit", 40, anchor)
         keys = jax.random.split(jax.random.key(0), 4000)
         found = jax.tree.map(np.asarray, jax.jit(jax.vmap(lambda key: gradient.estimate(key, x, None)[0]))(keys))
         value, wanted = jax.tree.map(np.asarray, (value, wanted))
@@ -113,6 +129,15 @@ def test_the_gradient_is_unbiased() -> None:
     ):
         error = np.std(drawn, axis=0) / np.sqrt(len(keys))
         assert np.max(np.abs(np.mean(drawn, axis=0) - exact) / error) < 5
+    if anchored:
+        plain = pair_gradient(read_pairs(matrix), "probit", 40)
+        with jax.enable_x64(True):
+            every = jax.jit(jax.vmap(lambda key: plain.estimate(key, x, None)[0].gradient["frame"]))(
+                jax.random.split(jax.random.key(1), 400)
+            )
+        # a tenth of the eigenvalues away from x, the anchor takes off most of the noise
+        assert np.sum(np.var(found.gradient["frame"], axis=0)) < 0.2 * np.sum(np.var(np.asarray(every), axis=0))
+        return
     control = 1.05 * np.mean(found.logdensity) - value  # a ratio that is wrong by 5 % would be seen
     assert abs(control) > 5 * np.std(found.logdensity) / np.sqrt(len(keys))
 

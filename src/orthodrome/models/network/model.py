@@ -9,8 +9,8 @@ disagree, they are drawn once more with parallel tempering, between the modes. S
 identified: draws are aligned to one another (`aligned`).
 
 A network whose pairs are too many for a gradient of all of them is drawn by stochastic gradients (Liu, Zhu & Song 2016,
-section 6), from batches of its edges and of its other pairs (`pair_gradient`): memory and time then go by the nodes and
-the edges, and no matrix of all pairs is ever written down.
+section 6), from batches of its edges and of its other pairs (`pair_gradient`): memory and the time of a draw then go by
+the nodes, the edges and the batch. Only the search for a start passes over all pairs, and never writes them down.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from orthodrome.models.network.pairs import SparseNetwork, read_pairs
 from orthodrome.models.network.restarts import LOOKED, TRIED, Start, best_starts, candidates, dimension
 from orthodrome.models.network.starts import spectral_starts
 from orthodrome.models.network.stochastic import METHODS as STOCHASTIC
-from orthodrome.models.network.stochastic import sparse_starts, stochastic_sampler
+from orthodrome.models.network.stochastic import near_mode, starts_near, stochastic_sampler
 from orthodrome.run.sample import sample
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.holders.tempering import Tempering
@@ -146,7 +146,7 @@ class NetworkEigenmodel(SampledModel):
         return self
 
     def _fit_by_batches(self, network: SparseNetwork, saving: Saving) -> NetworkEigenmodel:
-        """Draw by stochastic gradients, from the spectrum of the network."""
+        """Draw by stochastic gradients, from near the mode."""
         if asked_replicas(self.tempering) is not None or self.step_size is not None:
             raise BadInput(
                 f"method {self.method!r} has no tempering and learns its step; leave both unset, or use 'hmc'"
@@ -158,8 +158,9 @@ class NetworkEigenmodel(SampledModel):
             raise BadInput("no known pair of nodes has an edge: there is nothing to learn from")
         self.tempered_ = False
         with self.in_precision():
-            sampler = stochastic_sampler(network, self.link, self.method, self.batch_size, self.num_steps)
-            starts = sparse_starts(network, self.rank, self.link, self.num_chains, self.random_state, self.dtype)
+            anchor = near_mode(network, self.rank, self.link, self.dtype)
+            sampler = stochastic_sampler(network, self.link, self.method, self.batch_size, self.num_steps, anchor)
+            starts = starts_near(anchor, self.num_chains, self.random_state)
             self.draws_ = self._aligned(sampler, starts, saving)
         self._summarise()
         self.warn_not_converged()

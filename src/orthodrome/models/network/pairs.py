@@ -1,9 +1,7 @@
 """Networks as lists of pairs: what a network with millions of pairs is read into.
 
 A pair i < j is one row. The edges and the pairs that are not known are kept; all others are pairs without an edge,
-which are never written down. `listed` are edges and unknown pairs together, sorted, with the place where the rows of
-each node begin: whether a pair is one of them is found by bisection, in time that grows with the log of a node's
-degree.
+which are never written down (whether a pair is one of them: `listed`).
 """
 
 from __future__ import annotations
@@ -12,11 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import scipy.sparse
-from jax import Array
 from numpy.typing import NDArray
 
 from orthodrome.errors import BadInput
@@ -36,14 +31,6 @@ class SparseNetwork(NamedTuple):
     nodes: tuple[Any, ...]
     edges: Pairs
     unknown: Pairs
-
-
-class Listed(NamedTuple):
-    """Pairs i < j by their first node: `other[begin[i] : begin[i + 1]]` are the j, sorted; `rounds` of bisection."""
-
-    begin: Array
-    other: Array
-    rounds: int
 
 
 def read_pairs(edges: Any, missing: Iterable[Any] = (), nodes: Sequence[Any] | None = None) -> SparseNetwork:
@@ -100,10 +87,13 @@ def _from_list(edges: Any, nodes: Sequence[Any] | None) -> SparseNetwork:
     table = edges if isinstance(edges, np.ndarray) else [tuple(pair) for pair in edges]
     if isinstance(table, np.ndarray) and (table.ndim != 2 or table.shape[1] != 2):
         raise BadInput(f"edges has the shape {table.shape}; give a square matrix, or a table of pairs")
-    if isinstance(table, np.ndarray) and table.dtype.kind in "iu" and nodes is None:
+    if isinstance(table, np.ndarray) and table.dtype.kind in "iu" and (nodes is None or numbered(nodes)):
         if len(table) and table.min() < 0:
             raise BadInput(f"the edge {tuple(table[np.argmin(table.min(1))].tolist())} has a negative number")
-        nodes = range(int(table.max(initial=-1)) + 1)
+        nodes = range(int(table.max(initial=-1)) + 1) if nodes is None else nodes
+        if table.max(initial=-1) >= len(nodes):
+            far = tuple(table[np.argmax(table.max(1))].tolist())
+            raise BadInput(f"the edge {far} does not join two of the {len(nodes)} nodes")
         return SparseNetwork(tuple(nodes), _sorted(table, tuple(nodes)), np.zeros((0, 2), np.int32))
     pairs = [tuple(pair) for pair in (table.tolist() if isinstance(table, np.ndarray) else table)]
     seen = {name for pair in pairs for name in pair}
@@ -111,6 +101,11 @@ def _from_list(edges: Any, nodes: Sequence[Any] | None) -> SparseNetwork:
         nodes = range(max(seen, default=-1) + 1)
     names = tuple(sorted(seen, key=str)) if nodes is None else tuple(nodes)
     return SparseNetwork(names, _sorted(_numbers(pairs, names), names), np.zeros((0, 2), np.int32))
+
+
+def numbered(nodes: Sequence[Any]) -> bool:
+    """Return whether the names of the nodes are 0, 1, 2, ..., and so need no looking up."""
+    return isinstance(nodes, range) and nodes == range(len(nodes))
 
 
 def _numbers(pairs: Any, names: tuple[Any, ...]) -> NDArray[np.int64]:
@@ -153,26 +148,3 @@ def codes(pairs: Any, size: int) -> NDArray[np.int64]:
 def each_once(pairs: Any, size: int) -> Pairs:
     """Return pairs without repetitions, sorted."""
     return np.stack(np.divmod(np.unique(codes(pairs, size)), size), axis=1).astype(np.int32)
-
-
-def listed(network: SparseNetwork) -> Listed:
-    """Return the edges and the unknown pairs together, for `is_listed`."""
-    pairs = each_once(np.concatenate([network.edges, network.unknown]), len(network.nodes))
-    begin = np.searchsorted(pairs[:, 0], np.arange(len(network.nodes) + 1))
-    rounds = int(np.max(np.diff(begin), initial=0)).bit_length()
-    return Listed(jnp.asarray(begin, jnp.int32), jnp.asarray(pairs[:, 1], jnp.int32), rounds)
-
-
-def is_listed(known: Listed, i: Array, j: Array) -> Array:
-    """Return whether each pair i < j is listed, by bisection in the row of i."""
-    low, high = known.begin[i], known.begin[i + 1]
-    end, last = high, max(known.other.shape[0] - 1, 0)
-
-    def halve(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = bounds
-        middle = (low + high) // 2
-        before = (low < high) & (known.other[jnp.minimum(middle, last)] < j)
-        return jnp.where(before, middle + 1, low), jnp.where(before, high, jnp.maximum(middle, low))
-
-    low, _ = jax.lax.fori_loop(0, known.rounds, halve, (low, high))
-    return (low < end) & (known.other[jnp.minimum(low, last)] == j)
