@@ -22,15 +22,22 @@ LANES = 16
 """The number of documents, or of streams of random numbers, side by side."""
 
 
-_ELEMENTS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType(), types.int32: ir.IntType(32)}
+_ELEMENTS = {
+    types.float32: ir.FloatType(),
+    types.float64: ir.DoubleType(),
+    types.int32: ir.IntType(32),
+    types.uint32: ir.IntType(32),
+}
 
 
 class Lanes(types.Type):
-    """The numba type of a vector of sixteen numbers of one kind."""
+    """The numba type of a vector of some numbers, sixteen unless said otherwise, of one kind."""
 
-    def __init__(self, of: types.Number) -> None:
-        self.of = of
-        super().__init__(name=f"Lanes({of})")
+    count = LANES  # here as well: numba's files of earlier versions have lanes that do not say it
+
+    def __init__(self, of: types.Number, count: int = LANES) -> None:
+        self.of, self.count = of, count
+        super().__init__(name=f"Lanes({of})" if count == LANES else f"Lanes({of}, {count})")
 
 
 @register_default(Lanes)
@@ -38,7 +45,7 @@ class LanesModel(PrimitiveModel):
     """The representation of lanes in LLVM."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, ir.VectorType(_ELEMENTS[kind.of], LANES))
+        super().__init__(manager, kind, ir.VectorType(_ELEMENTS[kind.of], kind.count))
 
 
 def _flagged(make: Any) -> Any:
@@ -102,18 +109,20 @@ def store(typing_context, array, row, value):  # type: ignore[no-untyped-def]
     return types.void(array, row, value), generate
 
 
+def repeated(builder: Any, number: Any, count: int) -> Any:
+    """Return a vector of one number."""
+    empty = ir.Constant(ir.VectorType(number.type, count), ir.Undefined)
+    first = builder.insert_element(empty, number, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count))
+
+
 @intrinsic
 def splat(typing_context, like, value):  # type: ignore[no-untyped-def]
     """Return lanes of one number, of the kind of `like` (an array or lanes)."""
-    of = like.of if isinstance(like, Lanes) else like.dtype
-    kind = Lanes(of)
+    kind = like if isinstance(like, Lanes) else Lanes(like.dtype)
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        number = context.cast(builder, args[1], sig.args[1], of)
-        vector = context.get_value_type(kind)
-        first = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), mask)
+        return repeated(builder, context.cast(builder, args[1], sig.args[1], kind.of), kind.count)
 
     return kind(like, value), generate
 
@@ -121,7 +130,7 @@ def splat(typing_context, like, value):  # type: ignore[no-untyped-def]
 def _call(builder: Any, name: str, args: Any) -> Any:
     """Call an LLVM intrinsic on vectors."""
     vector = args[0].type
-    suffix = f"v{LANES}f{32 if isinstance(vector.element, ir.FloatType) else 64}"
+    suffix = f"v{vector.count}f{32 if isinstance(vector.element, ir.FloatType) else 64}"
     kind = ir.FunctionType(vector, [vector] * len(args))
     function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.{suffix}")
     return builder.call(function, args)
@@ -154,7 +163,7 @@ def where_positive(typing_context, test, a, b):  # type: ignore[no-untyped-def]
     """Return a where test > 0, else b."""
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        zero = ir.Constant(args[0].type, [0.0] * LANES)
+        zero = ir.Constant(args[0].type, [0.0] * args[0].type.count)
         return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
 
     return a(test, a, b), generate

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numba
 import numpy as np
 import pytest
@@ -16,16 +13,14 @@ import scipy.special
 import scipy.stats
 
 from orthodrome import special
-from orthodrome.dynamics import splitting
 from orthodrome.kernels.bessel import concentration_of, log_constant, mean_length
 from orthodrome.kernels.computing import computing
 from orthodrome.kernels.lanes import LANES
-from orthodrome.manifolds import Sphere
 from orthodrome.models.sam.batch import empty_memory, look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import annealed_gap, annealed_log_density, cosine, draw_around, log_perplexity
 from orthodrome.models.sam.kernels.density import num_blocks, padded
-from orthodrome.models.sam.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
+from orthodrome.models.sam.kernels.topics import distinct_rows, flow, normals_like
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.proportions import Sweep, by_document, draw_proportions, first_guess, gram_of
 
@@ -111,8 +106,8 @@ def test_gradient_agrees_with_finite_differences() -> None:
     law, documents, topics = example()
     theta = np.random.default_rng(3).dirichlet(np.ones(5), (documents.count, 3))
     view = look(topics, documents, np.arange(documents.count))
-    found = slope(law, topics, documents, view, blocked(theta), documents.count)
-    gradient, h = whole(found, documents, view), 1e-5
+    found = slope(law, view, blocked(theta), documents.count)
+    gradient, h = whole(found, law, topics, documents, view), 1e-5
     for direction in np.random.default_rng(4).standard_normal((4, *topics.shape)):
         up, down = (log_joint(law, documents, topics + s * h * direction, theta) for s in (1, -1))
         assert np.sum(gradient * direction) == pytest.approx((up - down) / (2 * h), rel=1e-6)
@@ -123,22 +118,25 @@ def test_squared_gradients_and_memory() -> None:
     law, documents, topics = example()
     theta = np.random.default_rng(3).dirichlet(np.ones(5), (documents.count, 1))
     rows, draws = np.arange(documents.count), blocked(theta)
-    view = look(topics, documents, rows)
-    plain = slope(law, topics, documents, view, draws, 4 * documents.count)
+    view, prior = look(topics, documents, rows), law.prior_gradient(topics)
+    plain = slope(law, view, draws, 4 * documents.count)
     each = []
     for d in rows:
         alone = look(topics, documents, rows[d : d + 1])
-        one = slope(law, topics, documents, alone, blocked(theta[d : d + 1]), 1)
-        each.append(np.sum((whole(one, documents, alone) - one.prior) ** 2))
+        one = slope(law, alone, blocked(theta[d : d + 1]), 1)
+        each.append(np.sum((whole(one, law, topics, documents, alone) - prior) ** 2))
     factor = (4 * documents.count) ** 2 / documents.count * (1 - 1 / 4) / (5 * 11)
-    assert plain.noise == pytest.approx(factor * np.mean(each), rel=1e-9)
+    assert plain.glance.noise == pytest.approx(factor * np.mean(each), rel=1e-9)
     memory = empty_memory(documents.count, topics)
-    first = slope(law, topics, documents, view, draws, documents.count, memory)
+    first = slope(law, view, draws, documents.count, memory)
+    memory.learn(documents, rows, first)
     some = look(topics, documents, rows[:6])
-    again = slope(law, topics, documents, some, blocked(theta[:6]), documents.count, memory)
-    np.testing.assert_allclose(whole(again, documents, some), whole(first, documents, view), rtol=1e-9, atol=1e-9)
+    again = slope(law, some, blocked(theta[:6]), documents.count, memory)
+    kept = law.document_concentration * memory.linear[: topics.shape[1], :5].T
+    full = whole(first, law, topics, documents, view)
+    np.testing.assert_allclose(whole(again, law, topics, documents, some) + kept, full, rtol=1e-9, atol=1e-9)
     # kappa^2 D^2 / S times squares of rounding
-    assert again.noise < 1e-12 * plain.noise
+    assert again.glance.noise < 1e-12 * plain.glance.noise
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 11])
@@ -150,33 +148,6 @@ def test_gram_matrix(count: int) -> None:
     assert found.shape == (padded(count), padded(count)) and not found[count:].any() and not found[:, count:].any()
     with computing(2):
         np.testing.assert_array_equal(gram_of(topics), found)
-
-
-def test_word_agrees_with_the_letters_of_splitting(x64: None) -> None:
-    """B O B A in one pass equals the letters for `Sphere`, given the same gradient and noise."""
-    _, documents, topics = example()
-    rng = np.random.default_rng(5)
-    gradient, prior = 10 * rng.standard_normal(topics.shape), rng.standard_normal(topics.shape[1])
-    velocity = rng.standard_normal(topics.shape)
-    velocity -= topics * np.sum(topics * velocity, axis=1, keepdims=True)
-    h, friction, deviation, sphere = 0.05, 3.0, 0.4, Sphere()
-    noise = jnp.asarray(normals_like(topics, ONE, np.uint64(7)).astype(np.float64))
-    x, v = splitting.flow(sphere, jnp.asarray(topics), jnp.asarray(velocity), jnp.asarray(h / 2))
-    before_flow = v
-    v = splitting.damp(sphere, x, v, jnp.asarray(friction), jnp.asarray(h / 2))
-    v = v + sphere.project(x, h * jnp.asarray(gradient + prior) + deviation * noise)
-    v = splitting.damp(sphere, x, v, jnp.asarray(friction), jnp.asarray(h / 2))
-    squares = jnp.sum(v * v, axis=1)
-    x, v = splitting.flow(sphere, x, v, jnp.asarray(h / 2))
-    ours, going = topics.copy(), velocity.copy()
-    before = flow(ours, going, h / 2)
-    np.testing.assert_allclose(before, jnp.sum(before_flow**2, axis=1), rtol=1e-12)
-    sparse = (documents.indptr, documents.indices, documents.values, np.empty(0, np.int64), np.empty((0, 5)), 1.0)
-    settings = (h, math.exp(-friction * h / 2), deviation, h / 2)
-    after = kick_and_flow(ours, going, gradient.copy(), prior, *sparse, *settings, ONE, np.uint64(7))
-    np.testing.assert_allclose(after, squares, rtol=1e-10)
-    np.testing.assert_allclose(ours, x, atol=1e-12)
-    np.testing.assert_allclose(going, v, atol=1e-11)
 
 
 def three_topics() -> tuple[np.ndarray, np.ndarray, float]:
@@ -317,28 +288,3 @@ def test_flow_keeps_the_sphere_in_float32() -> None:
         flow(x, v, 0.3)
     assert np.abs(np.linalg.norm(x, axis=1) - 1).max() < 1e-5
     assert np.abs(np.sum(x * v, axis=1)).max() < 1e-4
-
-
-def test_the_sampler_of_the_core_gives_the_same_path(x64: None) -> None:
-    """SGGMC of the core on the same log density, without friction: ten words from the same point."""
-    from orthodrome.gradients import FullGradient
-    from orthodrome.samplers.stochastic.sggmc import SGGMC, SGGMCState
-    from orthodrome.targets import Target
-
-    pull = jnp.asarray(np.random.default_rng(1).standard_normal((3, 8)))
-    sampler = SGGMC(FullGradient(Target(Sphere(), _linear, pull)), step_size=0.1, friction=0.0, num_steps=10)
-    x = unit_rows(np.random.default_rng(2).standard_normal((3, 8)))
-    v = np.random.default_rng(3).standard_normal((3, 8))
-    v -= x * np.sum(x * v, axis=1, keepdims=True)
-    state: Any = SGGMCState(jnp.asarray(x), jnp.asarray(v), sampler.gradient.init(jnp.asarray(x)))
-    end, _ = jax.jit(sampler.step)(jax.random.key(0), state)
-    none = (np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.empty(0, np.int64), np.empty((0, 3)), 1.0)
-    flow(x, v, 0.05)
-    for i in range(10):
-        kick_and_flow(x, v, np.array(pull), np.zeros(8), *none, 0.1, 1.0, 0.0, 0.1 if i < 9 else 0.05, ONE, ONE)
-    np.testing.assert_allclose(x, end.position, atol=1e-11)
-    np.testing.assert_allclose(v, end.velocity, atol=1e-10)
-
-
-def _linear(x: jax.Array, pull: jax.Array) -> jax.Array:
-    return jnp.sum(x * pull)

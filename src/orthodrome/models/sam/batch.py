@@ -9,8 +9,8 @@ each document's last visit, their sums A = sum v_d W_d' and B = sum c_d W_d W_d'
 
 still unbiased for any memory, with a noise that falls a hundredfold because topics move little between two visits.
 
-Everything but the last product and the sparse sum works on K numbers per document, so the cost does not depend on the
-number of documents, and on the vocabulary only through K V.
+All of this works on K numbers per document. What depends on the vocabulary is linear in the topics: a matrix (K, K)
+times beta, and sparse rows, which `kernels.advance` applies while it moves the topics.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from orthodrome.core.types import Reals
 from orthodrome.models.sam.documents import DocumentVectors
-from orthodrome.models.sam.kernels.statistics import batch_statistics
+from orthodrome.models.sam.kernels.gradient import gradient_parts, remember
 from orthodrome.models.sam.kernels.topics import add_documents, inner_products
+from orthodrome.models.sam.kernels.words import blank
 from orthodrome.models.sam.law import AdmixtureLaw
 from orthodrome.models.sam.proportions import gram_of
 
@@ -36,48 +37,53 @@ class View(NamedTuple):
     gram: Reals
 
 
-class Slope(NamedTuple):
-    """The gradient in three parts, and what the tuning reads of it.
+class Glance(NamedTuple):
+    """What the tuning reads of a gradient.
 
-    dense + scale v'W is the log likelihood's, `prior` that of log p(beta), the same in every topic
     noise: V, the variance of a coordinate of the gradient's error from choosing the batch (erratum c-7)
     curvature: of the log likelihood in the topics, an upper estimate
     cosine: the mean of v.beta theta / q
     """
 
-    dense: Reals
-    weights: Reals
-    scale: float
-    prior: Reals
     noise: float
     curvature: float
     cosine: float
 
 
+class Slope(NamedTuple):
+    """The gradient of the log likelihood in two parts: moment beta + scale v' W, with a memory kappa1 A besides.
+
+    moment: (K, K); weights: W (S, K), the difference from what is remembered; seen: W and c as columns (S, K + 1)
+    """
+
+    moment: NDArray[np.float64]
+    weights: Reals
+    scale: float
+    seen: Reals
+    glance: Glance
+
+
 class Memory(NamedTuple):
-    """What is remembered of the documents: `table` (D, K + 1), A in `linear` (K, V) and B in `square` (K, K)."""
+    """What is remembered of documents: `table` (D, K + 1), A in `linear`, word by word, and B in `square` (K, K)."""
 
     table: Reals
     linear: Reals
     square: Reals
 
-    def learn(self, documents: DocumentVectors, rows: NDArray[np.int64], found: Reals, change: Reals) -> None:
+    def learn(self, documents: DocumentVectors, rows: NDArray[np.int64], found: Slope) -> None:
         """Replace what is remembered of these rows, in place."""
-        np.add(self.square, _square(found) - _square(self.table[rows]), out=self.square)
-        add_documents(self.linear, documents.indptr, documents.indices, documents.values, rows, change, 1.0)
-        self.table[rows] = found
+        sparse = (documents.indptr, documents.indices, documents.values, rows)
+        remember(self.table, self.square, self.linear, *sparse, found.seen, found.weights)
+
+    def unused(self) -> Memory:
+        """Return a memory without rows, of which gradients take nothing and which does not learn."""
+        return Memory(self.table[:0], self.linear[:0], self.square)
 
 
 def empty_memory(count: int, topics: Reals) -> Memory:
-    """Return the memory of `count` documents, none of which has been seen."""
-    size = topics.shape[0]
-    return Memory(np.zeros((count, size + 1), topics.dtype), np.zeros_like(topics), np.zeros((size, size)))
-
-
-def _square(table: Reals) -> NDArray[np.float64]:
-    """Return the sum over documents of c_d W_d W_d'."""
-    weights = table[:, :-1].astype(np.float64)
-    return (weights * table[:, -1:]).T @ weights
+    """Return the memory of `count` documents, none of which has been seen; of none at all, arrays without rows."""
+    size, linear = topics.shape[0], blank(*topics.shape, topics.dtype)
+    return Memory(np.zeros((count, size + 1), topics.dtype), linear if count else linear[:0], np.zeros((size, size)))
 
 
 def look(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64]) -> View:
@@ -86,38 +92,28 @@ def look(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64]) -> 
     return View(rows, b, gram_of(topics))
 
 
-def slope(
-    law: AdmixtureLaw,
-    topics: Reals,
-    documents: DocumentVectors,
-    view: View,
-    draws: Reals,
-    total: int,
-    memory: Memory | None = None,
-    out: Reals | None = None,
-) -> Slope:
-    """Return the gradient at fixed proportions; `total`: D, for which the batch stands; `out`: an array for its dense
-    part."""
+def slope(law: AdmixtureLaw, view: View, draws: Reals, total: int, memory: Memory | None = None) -> Slope:
+    """Return the gradient at fixed proportions; `total`: D, for which the batch stands."""
     size, count = view.b.shape
-    stored = np.zeros((size, count + 1), topics.dtype) if memory is None else memory.table[view.rows]
-    found, change, moment, square, largest, cosine = batch_statistics(view.gram, view.b, draws, stored)
-    kappa, scale = law.document_concentration, law.document_concentration * total / size
-    moment *= -scale
-    if memory is not None:
-        moment -= kappa * memory.square
-    dense = np.matmul(moment.astype(topics.dtype), topics, out=out)
-    if memory is not None:
-        dense += topics.dtype.type(kappa) * memory.linear
-        memory.learn(documents, view.rows, found, change)
-    freedom = topics.shape[0] * (topics.shape[1] - 1)
+    kappa, scale = float(law.document_concentration), float(law.document_concentration) * total / size
+    table = np.zeros((0, count + 1), view.b.dtype) if memory is None else memory.table
+    square = np.zeros((0, 0)) if memory is None else memory.square
+    moment, change, seen, *found = gradient_parts(view.gram, view.b, draws, view.rows, table, square, scale, kappa)
+    return Slope(moment, change, scale, seen, glance_of(law, total, size, count, *found))
+
+
+def glance_of(
+    law: AdmixtureLaw, total: int, size: int, count: int, square: float, largest: float, cosine: float
+) -> Glance:
+    """Return the numbers for the tuning from those of `gradient_parts`, of S = `size` documents and K = `count`."""
+    kappa, freedom = law.document_concentration, count * (law.num_words - 1)
     noise = (kappa * total) ** 2 / size * max(0.0, 1 - size / total) * square / freedom
-    curvature = scale * largest + law.topic_concentration
-    return Slope(dense, change, scale, law.prior_gradient(topics), noise, curvature, cosine)
+    return Glance(noise, kappa * total / size * largest + law.topic_concentration, cosine)
 
 
-def whole(found: Slope, documents: DocumentVectors, view: View) -> Reals:
-    """Return the gradient of the log density as one array."""
-    gradient = found.dense.copy()
+def whole(found: Slope, law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, view: View) -> Reals:
+    """Return the gradient of the log density, without a memory's part, as one array."""
+    gradient = found.moment.astype(topics.dtype) @ topics
     sparse = (documents.indptr, documents.indices, documents.values, view.rows)
     add_documents(gradient, *sparse, found.weights, found.scale)
-    return gradient + found.prior
+    return gradient + law.prior_gradient(topics)

@@ -120,10 +120,10 @@ class ExactTopics(AdmixtureSampler):
         """Return the energy -f, the projected gradient of f, and the mean cosine."""
         law, data = self.given.law, self.given.data
         view = look(topics, data, self._rows)
-        found = slope(law, topics, data, view, draws, data.count)
-        force = whole(found, data, view)
-        value = law.log_prior(topics) + law.document_concentration * data.count * found.cosine
-        return -value, force - topics * np.sum(force * topics, axis=1, keepdims=True), found.cosine
+        found = slope(law, view, draws, data.count)
+        force = whole(found, law, topics, data, view)
+        value = law.log_prior(topics) + law.document_concentration * data.count * found.glance.cosine
+        return -value, force - topics * np.sum(force * topics, axis=1, keepdims=True), found.glance.cosine
 
     def _moved_topics(self, state: ExactState, draws: Reals, seed: int) -> tuple[ExactState, float, float]:
         """Follow a trajectory and test it; return also the acceptance probability and the mean cosine."""

@@ -10,6 +10,9 @@ functions enter by their logarithms and ratios only, so no concentration overflo
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
+
 import numpy as np
 
 from orthodrome.core.pytree import pytree
@@ -32,6 +35,10 @@ class AdmixtureLaw:
         """The number of words V."""
         return self.mean.shape[0]
 
+    @cached_property
+    def _mean_square(self) -> float:
+        return float(self.mean @ self.mean)
+
     def pull(self, topics: Reals) -> Reals:
         """Return mbar in float64."""
         return self.corpus_concentration * self.mean + self.topic_concentration * topics.sum(axis=0).astype(np.float64)
@@ -39,11 +46,20 @@ class AdmixtureLaw:
     def prior_gradient(self, topics: Reals) -> Reals:
         """Return the gradient of log p(beta) in any one topic, in the dtype of the topics."""
         pull = self.pull(topics)
-        length = float(np.sqrt(pull @ pull))
-        if length == 0:
-            return np.zeros_like(topics[0])
-        scale = self.topic_concentration * mean_length(self.num_words, length) / length
-        return (scale * pull).astype(topics.dtype)
+        return (self._factor(float(np.sqrt(pull @ pull))) * pull).astype(topics.dtype)
+
+    def prior_scale(self, total: float, along: float) -> float:
+        """Return by what mbar is multiplied in the gradient of log p(beta), without the topics themselves.
+
+        total: the sum of all entries of beta' beta, |sum_k beta_k|^2; along: m . sum_k beta_k
+        """
+        first, each = self.corpus_concentration, self.topic_concentration
+        square = first * first * self._mean_square + 2 * first * each * along + each * each * total
+        return self._factor(math.sqrt(max(0.0, square)))
+
+    def _factor(self, length: float) -> float:
+        """Return sigma A_V(|mbar|) / |mbar|, or 0 where mbar is."""
+        return self.topic_concentration * mean_length(self.num_words, length) / length if length > 0 else 0.0
 
     def log_prior(self, topics: Reals) -> float:
         """Return log p(beta)."""

@@ -29,7 +29,8 @@ class TopicTuning(NamedTuple):
 class StochasticState(NamedTuple):
     """The state of SGGMC and gSGNHT.
 
-    topics, velocity: (K, V); proportions: of each document's last visit (D, K), NaN before the first, or (0, K)
+    topics: (K, V); velocity: word by word (`kernels.words`); proportions: of each document's last visit (D, K), NaN
+        before the first, or (0, K)
     thermostat: xi; taken: transitions since `init`; log_perplexity: the last that was watched, NaN before the first
     """
 

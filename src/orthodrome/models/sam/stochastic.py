@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
-from orthodrome.kernels.scratch import scratch
 from orthodrome.kernels.timing import timed
-from orthodrome.models.sam.batch import Memory, Slope, View, empty_memory, look, slope
+from orthodrome.models.sam.batch import Glance, View, empty_memory, slope
 from orthodrome.models.sam.chain_settings import ChainSettings
 from orthodrome.models.sam.documents import DocumentVectors
-from orthodrome.models.sam.kernels.topics import distinct_rows, flow, kick_and_flow, normals_like
+from orthodrome.models.sam.flight import Flight, Letters
+from orthodrome.models.sam.kernels.topics import distinct_rows, normals_like
+from orthodrome.models.sam.kernels.words import by_word
 from orthodrome.models.sam.proportions import Drawn, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
 from orthodrome.models.sam.spread import draw_together
@@ -72,16 +73,21 @@ class StochasticTopics(AdmixtureSampler):
     def begin(self, topics: Reals, seed: int) -> StochasticState:
         """Return the state at these topics, with a random velocity and some looks at batches."""
         noise = normals_like(topics, np.uint64(seed), np.uint64(VELOCITY)).astype(topics.dtype)
-        velocity = noise - topics * np.sum(noise * topics, axis=1, keepdims=True)
+        velocity = by_word(noise - topics * np.sum(noise * topics, axis=1, keepdims=True))
         count = self.given.data.count
         proportions = np.full((count * self.settings.warm_start, topics.shape[0]), np.nan, topics.dtype)
-        memory = empty_memory(count, topics) if self.settings.remember else empty_memory(0, topics[:0])
+        memory = empty_memory(count * self.settings.remember, topics)
         tuning = self.tuner.begin(topics.shape[0])
         state = StochasticState(topics.copy(), velocity, proportions, memory, tuning, 0.0)
+        flight = self._flight(state)
+        flight.drift(0.0)
         for i in range(LOOKS):
-            view, drawn = self._proportions(state, seed, i)
+            view, drawn = self._proportions(state, flight, seed, i)
             state, _ = self._learnt_proportions(state, drawn)
-        tuning = self.tuner.learnt(state.tuning, self._slope(state, view, drawn))
+        found = slope(self.given.law, view, drawn.draws, self.given.total, memory)
+        if self.settings.remember:
+            memory.learn(self.given.data, view.rows, found)
+        tuning = self.tuner.learnt(state.tuning, found.glance)
         return state._replace(tuning=tuning, thermostat=self.tuner.friction(tuning))
 
     def with_documents(
@@ -96,17 +102,22 @@ class StochasticTopics(AdmixtureSampler):
         state = state._replace(tuning=self.tuner.cooled(state.tuning, left))
         h, n = self.tuner.step_size(state.tuning), self.settings.num_steps
         clipped = acceptance = cosine = 0.0
-        state = self._flow(state, h / 2)
+        flight, memory = timed("update", self._flight, state), state.memory
+        memory = memory if self.settings.remember else memory.unused()  # of other documents, perhaps
+        state = self._heated(state, timed("update", flight.drift, h / 2), h / 2)
         for i in range(n):
             if i == 0 or not self.settings.reuse_batch:
-                view, drawn = self._proportions(state, seed, i)
+                view, drawn = self._proportions(state, flight, seed, i)
                 state, rate = self._learnt_proportions(state, drawn)
             else:
-                view = timed("gradient", look, state.topics, self.given.data, view.rows)
-            found = self._slope(state, view, drawn)
-            state, lacking = self._kick_and_flow(state, view, found, h, h if i < n - 1 else h / 2, (seed, i))
+                view = timed("gradient", flight.look, view.rows)
+            letters, lacking = self._letters(state, h, h if i < n - 1 else h / 2)
+            args = (view, drawn.draws, memory, self.given.total, letters, (seed, i))
+            squares, found = timed("update", flight.kick_and_drift, *args)
+            state = self._heated(state, squares, letters.time)
             clipped, acceptance, cosine = clipped + lacking, acceptance + rate, cosine + found.cosine
             state = self._learnt(state, found, quickly=left > 0)
+        timed("update", flight.land, state.topics)
         means = (acceptance / n, cosine / n, h, state.thermostat, clipped / n)
         return state, StochasticInfo(_temperature(state), *means, math.exp(state.tuning.log_proportion_step))
 
@@ -119,8 +130,11 @@ class StochasticTopics(AdmixtureSampler):
             return np.random.Generator(np.random.Philox(key=[seed, step])).choice(count, size, replace=False)
         return distinct_rows(count, size, np.uint64(seed), np.uint64(step))
 
-    def _proportions(self, state: StochasticState, seed: int, step: int) -> tuple[View, Drawn]:
-        view = timed("gradient", look, state.topics, self.given.data, self._rows(seed, step))
+    def _flight(self, state: StochasticState) -> Flight:
+        return Flight(self.given.law, self.given.data, state.topics, state.velocity)
+
+    def _proportions(self, state: StochasticState, flight: Flight, seed: int, step: int) -> tuple[View, Drawn]:
+        view = timed("gradient", flight.look, self._rows(seed, step))
         return view, timed("proportions", self._draw_proportions, state, view, seed, step)
 
     def _draw_proportions(self, state: StochasticState, view: View, seed: int, step: int) -> Drawn:
@@ -141,29 +155,13 @@ class StochasticTopics(AdmixtureSampler):
             start[fresh] = first_guess(view.gram, view.b[fresh])
         return start
 
-    def _slope(self, state: StochasticState, view: View, drawn: Drawn) -> Slope:
-        problem, memory = self.given, self._memory(state)
-        args = (problem.law, state.topics, problem.data, view, drawn.draws, problem.total, memory)
-        return timed("gradient", slope, *args, scratch(state.topics.shape, state.topics.dtype))
-
-    def _memory(self, state: StochasticState) -> Memory | None:
-        return state.memory if self.settings.remember else None
-
-    def _kick_and_flow(
-        self, state: StochasticState, view: View, found: Slope, h: float, time: float, place: tuple[int, int]
-    ) -> tuple[StochasticState, float]:
-        """Apply B, O, B and A; return also whether the gradient's own noise was more than the noise to inject."""
-        tuner, tuning, documents = self.tuner, state.tuning, self.given.data
+    def _letters(self, state: StochasticState, h: float, time: float) -> tuple[Letters, float]:
+        """Return the numbers of the letters, and whether the gradient's own noise is more than the noise to inject."""
+        tuner, tuning = self.tuner, state.tuning
         friction = tuner.friction(tuning)
         left = 2 * friction * h - (h * h * tuning.noise if self.settings.compensate else 0.0)
         drag = state.thermostat if tuner.thermostatic(tuning) else friction
-        sparse = (documents.indptr, documents.indices, documents.values, view.rows, found.weights, found.scale)
-        settings = (h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time, *map(np.uint64, place))
-        args = (state.topics, state.velocity, found.dense, found.prior, *sparse, *settings)
-        return self._heated(state, timed("update", kick_and_flow, *args), time), float(left < 0)
-
-    def _flow(self, state: StochasticState, time: float) -> StochasticState:
-        return self._heated(state, timed("update", flow, state.topics, state.velocity, time), time)
+        return Letters(h, math.exp(-drag * h / 2), math.sqrt(max(left, 0.0)), time), float(left < 0)
 
     def _heated(self, state: StochasticState, squares: Reals, time: float) -> StochasticState:
         """Move the thermostat, its part of A, by the speeds that the flow preserves."""
@@ -172,7 +170,7 @@ class StochasticTopics(AdmixtureSampler):
         excess = squares.sum() / _freedom(state) - 1
         return state._replace(thermostat=state.thermostat + time * excess / self.tuner.mass(state.tuning))
 
-    def _learnt(self, state: StochasticState, found: Slope, quickly: bool) -> StochasticState:
+    def _learnt(self, state: StochasticState, found: Glance, quickly: bool) -> StochasticState:
         """Learn from a gradient; the thermostat changes with the friction that it stands for."""
         tuning = self.tuner.learnt(state.tuning, found, quickly)
         ratio = self.tuner.friction(tuning) / self.tuner.friction(state.tuning)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from orthodrome.models.sam.batch import Slope
+from orthodrome.models.sam.batch import Glance
 from orthodrome.models.sam.chain_settings import ChainSettings
 from orthodrome.models.sam.law import AdmixtureLaw
 from orthodrome.models.sam.state import TopicTuning
@@ -78,7 +78,7 @@ class TopicTuner:
         rate = max(h * h * tuning.noise / (2 * tuning.heat), LEAST_FRICTION)
         return (h, rate) if rate <= FRICTION else (math.sqrt(2 * FRICTION * tuning.heat / tuning.noise), FRICTION)
 
-    def learnt(self, tuning: TopicTuning, found: Slope, quickly: bool = True) -> TopicTuning:
+    def learnt(self, tuning: TopicTuning, found: Glance, quickly: bool = True) -> TopicTuning:
         """Return running means of the noise and the curvature: they forget in warm-up, and settle after it."""
         looks = tuning.looks + 1
         rate = max(1 / looks, MEMORY if quickly else 0.0)

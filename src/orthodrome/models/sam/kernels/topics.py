@@ -1,12 +1,7 @@
-"""Topics on the sphere: the flow, and the kick with noise, one topic to a thread.
+"""Topics on the sphere, K rows of V numbers: products with documents and among themselves, the flow, and normals.
 
-The letters are those of `orthodrome.dynamics.splitting` for `Sphere`, written out for K rows of V numbers: A the great
-circle with rounding removed inside its coefficients, and B O B in one pass,
-
-    v <- P(x) [ d (d v + h gradient + sd N(0, I)) ],     d = exp(-C h / 2),
-
-which is the same as three letters because v is tangent and C a number. The gradient arrives as its dense part
-(-beta M), to which the documents' sparse rows and the prior are added here.
+The flow is letter A of `orthodrome.dynamics.splitting` for `Sphere`, the great circle with rounding removed inside its
+coefficients. SGGMC and gSGNHT move topics word by word (`kernels.words`); this is for the samplers that do not.
 """
 
 from __future__ import annotations
@@ -17,7 +12,8 @@ import numpy as np
 from numba import njit, prange
 
 from orthodrome.kernels.lanes import LANES
-from orthodrome.kernels.streams import fill_normals, mixed, seed_lane, stream_key, warm
+from orthodrome.kernels.normals import fill_normals
+from orthodrome.kernels.streams import mixed, seed_lane, stream_key, warm
 from orthodrome.models.sam.kernels.density import OPTIONS
 
 
@@ -142,42 +138,11 @@ def _noise(seed, step, topic, size):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def normals_like(x, seed, step):  # type: ignore[no-untyped-def]
-    """Draw standard normal numbers of the shape of the topics, as `kick_and_flow` draws them."""
+    """Draw standard normal numbers of the shape of the topics, each topic's of a stream of its own."""
     found = np.empty(x.shape, np.float32)
     for k in range(x.shape[0]):
         found[k] = _noise(seed, step, k, x.shape[1])
     return found
-
-
-@njit(**OPTIONS)
-def _kick_row(x, v, gradient, prior, h, damp, deviation, noise):  # type: ignore[no-untyped-def]
-    """Apply B, O and B to one topic."""
-    real = x.dtype.type
-    twice, push, sd = real(damp * damp), real(damp * h), real(damp * deviation)
-    lean = real(0)
-    for i in range(x.shape[0]):
-        going = twice * v[i] + push * (gradient[i] + prior[i]) + sd * noise[i]
-        v[i] = going
-        lean += x[i] * going
-    for i in range(x.shape[0]):
-        v[i] -= lean * x[i]
-
-
-@njit(parallel=True, **OPTIONS)
-def kick_and_flow(  # type: ignore[no-untyped-def]
-    x, v, gradient, prior, indptr, indices, values, rows, weights, scale, h, damp, deviation, time, seed, step
-):
-    """Apply B, O, B, and then A for the time, in place; return v.v of each topic.
-
-    gradient: the dense part of the log likelihood's, to which the documents are added; prior: the same for all topics
-    """
-    squares = np.empty(x.shape[0])
-    for k in prange(x.shape[0]):
-        noise = _noise(seed, step, k, x.shape[1]) if deviation > 0 else np.zeros(x.shape[1], np.float32)
-        _scatter_row(gradient[k], indptr, indices, values, rows, weights, k, scale)
-        _kick_row(x[k], v[k], gradient[k], prior, h, damp, deviation, noise)
-        squares[k] = _flow_row(x[k], v[k], time)
-    return squares
 
 
 @njit(**OPTIONS)

@@ -1,0 +1,85 @@
+"""Eight numbers as one value inside compiled code, read from any place of a C-contiguous array.
+
+They are `lanes` of eight, which is one register of 256 bits in float32: `+ - * /` and `fused` work on them as on
+sixteen. Places count from the first number of the array, whatever its shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import types
+from numba.extending import intrinsic
+
+from orthodrome.kernels.lanes import Lanes, repeated
+
+EIGHT = 8
+
+
+def _pointer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Return a pointer to the number at a place of an array."""
+    data = context.make_array(sig.args[0])(context, builder, args[0]).data
+    return builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.intp)])
+
+
+@intrinsic
+def read(typing_context, array, at):  # type: ignore[no-untyped-def]
+    """Return the eight numbers of an array from place `at` on."""
+    kind = Lanes(array.dtype, EIGHT)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        vector = context.get_value_type(kind)
+        found = builder.load(builder.bitcast(_pointer(context, builder, sig, args), vector.as_pointer()))
+        found.align = array.dtype.bitwidth // 8
+        return found
+
+    return kind(array, at), generate
+
+
+@intrinsic
+def write(typing_context, array, at, value):  # type: ignore[no-untyped-def]
+    """Write eight numbers into an array from place `at` on."""
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        pointer = builder.bitcast(_pointer(context, builder, sig, args), args[2].type.as_pointer())
+        builder.store(args[2], pointer).align = array.dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(array, at, value), generate
+
+
+@intrinsic
+def spread(typing_context, array, at):  # type: ignore[no-untyped-def]
+    """Return eight times the number of an array at place `at`."""
+    kind = Lanes(array.dtype, EIGHT)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        return repeated(builder, builder.load(_pointer(context, builder, sig, args)), EIGHT)
+
+    return kind(array, at), generate
+
+
+@intrinsic
+def eight(typing_context, like, value):  # type: ignore[no-untyped-def]
+    """Return eight times one number, of the kind of an array."""
+    kind = Lanes(like.dtype, EIGHT)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        return repeated(builder, context.cast(builder, args[1], sig.args[1], kind.of), EIGHT)
+
+    return kind(like, value), generate
+
+
+@intrinsic
+def read_as(typing_context, like, array, at):  # type: ignore[no-untyped-def]
+    """Return the eight numbers of an array from place `at` on, in the kind of another array, as wide or wider."""
+    kind, found = Lanes(like.dtype, EIGHT), Lanes(array.dtype, EIGHT)
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        own, other = context.get_value_type(found), context.get_value_type(kind)
+        pointer = _pointer(context, builder, found(array, at), args[1:])
+        numbers = builder.load(builder.bitcast(pointer, own.as_pointer()))
+        numbers.align = array.dtype.bitwidth // 8
+        return numbers if own == other else builder.fpext(numbers, other)
+
+    return kind(like, array, at), generate

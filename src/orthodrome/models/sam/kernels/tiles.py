@@ -1,0 +1,109 @@
+"""Topics word by word are processed in tiles of some dozen words, which stay in the processor's first memory.
+
+Tiles come in strips, at most sixteen, whatever the number of threads: each has a random stream and sums of its own, and
+these are added in order, so nothing depends on which thread took which strip.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from orthodrome.kernels.eights import EIGHT, eight, read, spread, write
+from orthodrome.kernels.lanes import LANES, fused
+from orthodrome.kernels.streams import mixed, seed_lane, stream_key, warm
+from orthodrome.models.sam.kernels.density import OPTIONS
+
+NUMBERS, STRIPS, FEW = 3072, 16, 4
+"""Numbers of a tile at most, strips at most, and tiles of a strip at least."""
+
+
+@njit(**OPTIONS)
+def tile_words(width):  # type: ignore[no-untyped-def]
+    """Return the words of a tile, a multiple of eight."""
+    return EIGHT * max(1, min(16, NUMBERS // (EIGHT * width)))
+
+
+@njit(**OPTIONS)
+def strip_words(height, width):  # type: ignore[no-untyped-def]
+    """Return the words of a strip, whole tiles."""
+    tile = tile_words(width)
+    count = -(-height // tile)
+    return tile * max(FEW, -(-count // STRIPS))
+
+
+@njit(**OPTIONS)
+def open_stream(seed, step, strip):  # type: ignore[no-untyped-def]
+    """Return the state of the stream of one strip."""
+    state = np.empty((4, LANES), np.uint32)
+    key = stream_key(seed, step, np.uint64(strip) + np.uint64(1 << 62))
+    for lane in range(LANES):
+        seed_lane(state, lane, mixed(key + np.uint64(lane)))
+    warm(state, np.empty(LANES, np.uint32))
+    return state
+
+
+@njit(**OPTIONS)
+def _add(array, at, value):  # type: ignore[no-untyped-def]
+    write(array, at, read(array, at) + value)
+
+
+@njit(**OPTIONS)
+def _gram_of_two_words(x, first, last, row, at, gram):  # type: ignore[no-untyped-def]
+    """Add the products of four topics with eight, two words at a time: one after the other would wait for the sum."""
+    width = x.shape[1]
+    a0 = eight(x, 0.0)
+    a1, a2, a3, b0, b1, b2, b3 = a0, a0, a0, a0, a0, a0, a0
+    for word in range(first, last, 2):
+        p, q = word * width, (word + 1) * width
+        m, n = read(x, p + at), read(x, q + at)
+        p, q = p + row, q + row
+        a0 = fused(spread(x, p), m, a0)
+        a1 = fused(spread(x, p + 1), m, a1)
+        a2 = fused(spread(x, p + 2), m, a2)
+        a3 = fused(spread(x, p + 3), m, a3)
+        b0 = fused(spread(x, q), n, b0)
+        b1 = fused(spread(x, q + 1), n, b1)
+        b2 = fused(spread(x, q + 2), n, b2)
+        b3 = fused(spread(x, q + 3), n, b3)
+    place = row * width + at
+    _add(gram, place, a0 + b0)
+    _add(gram, place + width, a1 + b1)
+    _add(gram, place + 2 * width, a2 + b2)
+    _add(gram, place + 3 * width, a3 + b3)
+
+
+@njit(**OPTIONS)
+def _gram_of_sixteen(x, first, last, row, at, gram):  # type: ignore[no-untyped-def]
+    """Add the products of four topics with sixteen."""
+    width = x.shape[1]
+    a0 = eight(x, 0.0)
+    a1, a2, a3, b0, b1, b2, b3 = a0, a0, a0, a0, a0, a0, a0
+    for word in range(first, last):
+        p = word * width
+        m, n, q = read(x, p + at), read(x, p + at + EIGHT), p + row
+        t0, t1, t2, t3 = spread(x, q), spread(x, q + 1), spread(x, q + 2), spread(x, q + 3)
+        a0, b0 = fused(t0, m, a0), fused(t0, n, b0)
+        a1, b1 = fused(t1, m, a1), fused(t1, n, b1)
+        a2, b2 = fused(t2, m, a2), fused(t2, n, b2)
+        a3, b3 = fused(t3, m, a3), fused(t3, n, b3)
+    place = row * width + at
+    _add(gram, place, a0)
+    _add(gram, place + EIGHT, b0)
+    _add(gram, place + width, a1)
+    _add(gram, place + width + EIGHT, b1)
+    _add(gram, place + 2 * width, a2)
+    _add(gram, place + 2 * width + EIGHT, b2)
+    _add(gram, place + 3 * width, a3)
+    _add(gram, place + 3 * width + EIGHT, b3)
+
+
+@njit(**OPTIONS)
+def add_gram(x, size, first, last, gram):  # type: ignore[no-untyped-def]
+    """Add beta' beta of the words of a tile to `gram` (K', K'), the blocks on and below the diagonal."""
+    for row in range(0, size, 4):
+        blocks = row // EIGHT + 1
+        for pair in range(blocks // 2):
+            _gram_of_sixteen(x, first, last, row, 2 * EIGHT * pair, gram)
+        if blocks % 2 == 1:
+            _gram_of_two_words(x, first, last, row, EIGHT * (blocks - 1), gram)
