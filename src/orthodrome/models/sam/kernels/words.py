@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from orthodrome.core.types import Reals
-from orthodrome.kernels.eights import EIGHT, eight, read, spread, write
+from orthodrome.kernels.eights import EIGHT, eight, read, spread, transposed, write
 from orthodrome.kernels.lanes import fused
 from orthodrome.models.sam.kernels.density import OPTIONS
 
@@ -34,23 +34,54 @@ def by_word(topics: Reals) -> Reals:
 
 
 @njit(**OPTIONS)
+def _turn_square(source, stride, at, found, width, place):  # type: ignore[no-untyped-def]
+    """Copy a square of eight by eight numbers with rows and columns exchanged."""
+    rows = transposed(
+        read(source, at),
+        read(source, at + stride),
+        read(source, at + 2 * stride),
+        read(source, at + 3 * stride),
+        read(source, at + 4 * stride),
+        read(source, at + 5 * stride),
+        read(source, at + 6 * stride),
+        read(source, at + 7 * stride),
+    )
+    write(found, place, rows[0])
+    write(found, place + width, rows[1])
+    write(found, place + 2 * width, rows[2])
+    write(found, place + 3 * width, rows[3])
+    write(found, place + 4 * width, rows[4])
+    write(found, place + 5 * width, rows[5])
+    write(found, place + 6 * width, rows[6])
+    write(found, place + 7 * width, rows[7])
+
+
+@njit(**OPTIONS)
 def put_by_word(topics, words):  # type: ignore[no-untyped-def]
     """Copy topics (K, V) into an array word by word, with zeros where there are no topics and no words."""
-    words[topics.shape[1] :] = 0
-    words[:, topics.shape[0] :] = 0
-    for first in range(0, topics.shape[1], EIGHT):
-        for k in range(topics.shape[0]):
-            for word in range(first, min(first + EIGHT, topics.shape[1])):
-                words[word, k] = topics[k, word]
+    (size, count), (height, width) = topics.shape, words.shape
+    for word in range(0, height, EIGHT):
+        for k in range(0, width, EIGHT):
+            if word + EIGHT <= count and k + EIGHT <= size:
+                _turn_square(topics, count, k * count + word, words, width, word * width + k)
+            else:
+                for i in range(word, word + EIGHT):
+                    for j in range(k, k + EIGHT):
+                        words[i, j] = topics[j, i] if i < count and j < size else 0
 
 
 @njit(**OPTIONS)
 def put_by_topic(words, topics):  # type: ignore[no-untyped-def]
     """Copy an array word by word into topics (K, V)."""
-    for first in range(0, topics.shape[1], EIGHT):
-        for k in range(topics.shape[0]):
-            for word in range(first, min(first + EIGHT, topics.shape[1])):
-                topics[k, word] = words[word, k]
+    (size, count), (height, width) = topics.shape, words.shape
+    for word in range(0, height, EIGHT):
+        for k in range(0, width, EIGHT):
+            if word + EIGHT <= count and k + EIGHT <= size:
+                _turn_square(words, width, word * width + k, topics, count, k * count + word)
+            else:
+                for j in range(k, min(k + EIGHT, size)):
+                    for i in range(word, min(word + EIGHT, count)):
+                        topics[j, i] = words[i, j]
 
 
 @njit(**OPTIONS)
