@@ -99,4 +99,4 @@ def transposed(typing_context, a, b, c, d, e, f, g, h):  # type: ignore[no-untyp
             rows = [builder.shuffle_vector(*pair, mask) for pair in pairs for mask in (low, high)]
         return context.make_tuple(builder, sig.return_type, rows)
 
-    return types.UniTuple(a, EIGHT)(a, b, c, d, e, f, g, h), generate
+    return types.UniTuple(a, EIGHT)(a, b, c, d, e, f, g, h), generate  # type: ignore[attr-defined]

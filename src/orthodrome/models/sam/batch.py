@@ -82,7 +82,7 @@ class Memory(NamedTuple):
 
 def empty_memory(count: int, topics: Reals) -> Memory:
     """Return the memory of `count` documents, none of which has been seen; of none at all, arrays without rows."""
-    size, linear = topics.shape[0], blank(*topics.shape, topics.dtype)
+    size, linear = topics.shape[0], blank(topics.shape[0], topics.shape[1], topics.dtype)
     return Memory(np.zeros((count, size + 1), topics.dtype), linear if count else linear[:0], np.zeros((size, size)))
 
 

@@ -28,7 +28,7 @@ def blank(num_topics: int, num_words: int, dtype: np.dtype) -> Reals:
 
 def by_word(topics: Reals) -> Reals:
     """Return topics (K, V) word by word."""
-    words = blank(*topics.shape, topics.dtype)
+    words = blank(topics.shape[0], topics.shape[1], topics.dtype)
     put_by_word(np.ascontiguousarray(topics), words)
     return words
 
