@@ -8,7 +8,7 @@ drawn: such numbers add up, G(a + b, r) = G(a, r) + G(b, 0), and with N normal, 
 
 So each element runs through one of three vectorised loops:
 
-  a < 1/2         G(0, r) + Gamma(a), the second by Ahrens & Dieter's GS method, which gives its logarithm;
+  a < 1/2         G(0, r) + Gamma(a), the second by its logarithm (`kernels.small_gammas`);
   1/2 <= a < 3/2  G(1/2, r) or G(1, r), plus Gamma of what is left of the shape;
   a >= 3/2        G(1/2, r) + Gamma(a - 1/2), the second by Marsaglia & Tsang's method.
 
@@ -24,69 +24,12 @@ import numpy as np
 from numba import njit
 
 from orthodrome.kernels.elementary import direction, exp, log, log_complement
-from orthodrome.kernels.gammas import gamma, gamma_accepted
-from orthodrome.kernels.generator import OPTIONS, fill, uniform, word
+from orthodrome.kernels.gammas import gamma
+from orthodrome.kernels.generator import OPTIONS, fill, uniform
+from orthodrome.kernels.small_gammas import BELOW_ONE, fill_log_gamma
 
-_BELOW_ONE = 1.0 - 2.0**-53
 _TINY = 1e-300
-_TAIL = 2.0
 _HALF_AND_THIRD = 0.5 + 1.0 / 3.0
-
-
-@njit(**OPTIONS)
-def fill_log_gamma(stream, shapes, found):  # type: ignore[no-untyped-def]
-    """Draw the logarithms of Gamma(a, 1) numbers for shapes 0 < a < 1: all at once, then again what was rejected."""
-    where, margins = np.empty(shapes.shape[0] + 1, np.int64), np.empty(shapes.shape[0])
-    _attempt(stream, shapes, found, margins)
-    missing = 0
-    for i in range(shapes.shape[0]):
-        where[missing] = i
-        missing += margins[i] <= 0.0
-    own, again = np.empty(missing), np.empty(missing)
-    while missing > 0:
-        for j in range(missing):
-            own[j] = shapes[where[j]]
-        _attempt(stream, own[:missing], again, margins)
-        tried, missing = missing, 0
-        for j in range(tried):
-            found[where[j]] = again[j]
-            where[missing] = where[j]
-            missing += margins[j] <= 0.0
-
-
-@njit(**OPTIONS)
-def _attempt(stream, shapes, found, margins):  # type: ignore[no-untyped-def]
-    """Propose by GS; a margin above zero says that the proposal is accepted.
-
-    log G = -Exp(1) / a, accepted with probability exp(-G); except in a share a / (a + e) of the proposals, the tail,
-    where G = 1 + Exp(1), accepted with probability G^(a - 1).
-    """
-    count = shapes.shape[0]
-    words, coins = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    fill(stream, words)
-    fill(stream, coins)
-    for i in range(count):
-        a = shapes[i]
-        # a uniform number above the tail's share, stretched to (0, 1): fine near zero, where G is not tiny
-        v = (uniform(words[i]) * (a + math.e) - a) * (1.0 / math.e)
-        log_g = log_complement(min(max(v, 0.0), _BELOW_ONE)) / a
-        found[i] = log_g
-        margins[i] = 1.0 - exp(log_g) - uniform(coins[i]) if v > 0.0 else -_TAIL  # exp(-G) > 1 - G
-    for i in range(count):
-        if margins[i] == -_TAIL:
-            found[i] = math.log(1.0 - log(uniform(word(stream))))
-            margins[i] = (shapes[i] - 1.0) * found[i] - log(uniform(coins[i]))
-        elif margins[i] <= 0.0:
-            margins[i] = exp(-exp(found[i])) - uniform(coins[i])
-
-
-@njit(**OPTIONS)
-def complex_normal(length, turn, rate):  # type: ignore[no-untyped-def]
-    """Return G(1, rate) from two random words."""
-    radius = math.sqrt(-log(uniform(length)))
-    cosine, sine = direction(turn)
-    real, imaginary = math.sqrt(rate) + radius * cosine, radius * sine
-    return real * real + imaginary * imaginary
 
 
 @njit(**OPTIONS)
@@ -103,24 +46,33 @@ def fill_small(stream, shapes, rates, found):  # type: ignore[no-untyped-def]
     for j in range(possible):
         arrivals[j], left[j] = arrivals[where[j]], rates[where[j]]
     for j in range(possible):
-        left[j] += log_complement(min(uniform(arrivals[j]), _BELOW_ONE))
-    _add_arrived(stream, where[:possible], left[:possible], found)
+        left[j] += log_complement(min(uniform(arrivals[j]), BELOW_ONE))
+    arrived = 0
+    for j in range(possible):
+        where[arrived], left[arrived] = where[j], left[j]
+        arrived += left[j] > 0.0
+    _add_arrived(stream, where[:arrived], left[:arrived], found)
 
 
 @njit(**OPTIONS)
 def _add_arrived(stream, where, left, found):  # type: ignore[no-untyped-def]
-    """Add G(1, left) to exp(found) wherever something is left of the rate after the first arrival."""
+    """Add G(1, left), what is left of the rates after the first arrivals, to exp(found) in some places."""
     count = where.shape[0]
     lengths, turns, sums = np.empty(count, np.uint64), np.empty(count, np.uint64), np.empty(count)
     fill(stream, lengths)
     fill(stream, turns)
     for j in range(count):
         sums[j] = found[where[j]]
+    # two loops, and no function of its own for G(1, r): a longer body is not inlined, and then not vectorised
     for j in range(count):
-        sums[j] = log(exp(sums[j]) + complex_normal(lengths[j], turns[j], max(left[j], 0.0)) + _TINY)
+        radius = math.sqrt(-log(uniform(lengths[j])))
+        x, y = direction(turns[j])
+        x, y = radius * x + math.sqrt(left[j]), radius * y
+        left[j] = x * x + y * y
     for j in range(count):
-        if left[j] > 0.0:
-            found[where[j]] = sums[j]
+        sums[j] = log(exp(sums[j]) + left[j] + _TINY)
+    for j in range(count):
+        found[where[j]] = sums[j]
 
 
 @njit(**OPTIONS)
@@ -174,17 +126,29 @@ def fill_large(stream, shapes, rates, found):  # type: ignore[no-untyped-def]
         t = 1.0 + x / math.sqrt(9.0 * d)
         normals[i], values[i], found[i] = x, d * (t * t * t), 0.5 * (y * y)
         passed[i] = (1.0 - 0.0331 * (x * x) * (x * x)) - uniform(coins[i]) if t > 0.0 else -1.0
-    for i in range(count):
-        if passed[i] <= 0.0:
-            values[i] = _kept_or_redrawn(stream, shapes[i], normals[i], values[i], uniform(coins[i]))
+    _test_again(stream, shapes, normals, coins, passed, values)
     for i in range(count):
         found[i] = log(found[i] + values[i] + _TINY)
 
 
 @njit(**OPTIONS)
-def _kept_or_redrawn(stream, shape, x, value, coin):  # type: ignore[no-untyped-def]
-    """Return Marsaglia & Tsang's proposal if its test accepts it, else a new draw."""
-    d = shape - _HALF_AND_THIRD
-    if value > 0.0 and gamma_accepted(x, value / d, d, coin):
-        return value
-    return gamma(stream, shape - 0.5)
+def _test_again(stream, shapes, normals, coins, passed, values):  # type: ignore[no-untyped-def]
+    """Compare the coins that the quick test leaves open, one in ten, with the density itself; draw anew what fails.
+
+    log U < x^2 / 2 + d (1 - v + log v) accepts the value d v, as in `kernels.gammas`.
+    """
+    count, some = shapes.shape[0], 0
+    where = np.empty(count + 1, np.int64)
+    for i in range(count):
+        where[some] = i
+        some += passed[i] <= 0.0
+    d, v, x, chances = np.empty(some), np.empty(some), np.empty(some), np.empty(some)
+    for j in range(some):
+        i = where[j]
+        d[j], v[j], x[j], chances[j] = shapes[i] - _HALF_AND_THIRD, values[i], normals[i], uniform(coins[i])
+    for j in range(some):
+        ratio = max(v[j] / d[j], _TINY)
+        x[j] = 0.5 * x[j] * x[j] + d[j] * (1.0 - ratio + log(ratio)) - log(chances[j])
+    for j in range(some):
+        if not (v[j] > 0.0 and x[j] > 0.0):
+            values[where[j]] = gamma(stream, shapes[where[j]] - 0.5)
