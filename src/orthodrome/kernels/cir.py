@@ -12,7 +12,7 @@ from numba import njit, prange
 
 from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS, source
-from orthodrome.kernels.noncentral import fill_large, fill_middle, fill_small
+from orthodrome.kernels.noncentral import fill_half, fill_large, fill_one, fill_small
 
 BLOCK = 1024
 """The number of elements that share a stream; a part of the definition of the draws, not a tuning constant."""
@@ -20,20 +20,24 @@ BLOCK = 1024
 
 @njit(**OPTIONS)
 def _sort(shapes, order):  # type: ignore[no-untyped-def]
-    """Write the elements into `order`, grouped by class; return where the first two classes end."""
+    """Write the elements into `order`, grouped by class; return where the first three classes end."""
     small = 0
     for i in range(shapes.shape[0]):
         order[small] = i
         small += shapes[i] < 0.5
-    middle = small
+    half = small
     for i in range(shapes.shape[0]):
-        order[middle] = i
-        middle += (shapes[i] >= 0.5) & (shapes[i] < 1.5)
-    large = middle
+        order[half] = i
+        half += (shapes[i] >= 0.5) & (shapes[i] < 1.0)
+    one = half
+    for i in range(shapes.shape[0]):
+        order[one] = i
+        one += (shapes[i] >= 1.0) & (shapes[i] < 1.5)
+    large = one
     for i in range(shapes.shape[0]):
         order[large] = i
         large += shapes[i] >= 1.5
-    return small, middle
+    return small, half, one
 
 
 @njit(**OPTIONS)
@@ -41,17 +45,19 @@ def draw_transitions(stream, log_theta, shapes, log_factor, log_scale):  # type:
     """Draw the transitions of a block, log theta into log theta', in place."""
     count = shapes.shape[0]
     order, rates, own, found = np.empty(count + 1, np.int64), np.empty(count), np.empty(count), np.empty(count)
-    small, middle = _sort(shapes, order)
+    small, half, one = _sort(shapes, order)
     for i in range(count):
         rates[i], own[i] = log_theta[order[i]], shapes[order[i]]
     for i in range(count):
         rates[i] = exp(rates[i] + log_factor)
     if small > 0:
         fill_small(stream, own[:small], rates[:small], found[:small])
-    if middle > small:
-        fill_middle(stream, own[small:middle], rates[small:middle], found[small:middle])
-    if middle < count:
-        fill_large(stream, own[middle:], rates[middle:], found[middle:])
+    if half > small:
+        fill_half(stream, own[small:half], rates[small:half], found[small:half])
+    if one > half:
+        fill_one(stream, own[half:one], rates[half:one], found[half:one])
+    if one < count:
+        fill_large(stream, own[one:], rates[one:], found[one:])
     for i in range(count):
         log_theta[order[i]] = found[i] + log_scale
 

@@ -6,10 +6,11 @@ drawn: such numbers add up, G(a + b, r) = G(a, r) + G(b, 0), and with N normal, 
   G(1/2, r) = (N + sqrt(2 r))^2 / 2,     G(1, r) = |sqrt(r) + sqrt(E) exp(i phi)|^2,
   G(0, r)   = 0 if E > r, else G(1, r - E)                 (given the first arrival E, I = 1 + Poisson(r - E)).
 
-So each element runs through one of three vectorised loops:
+So each element runs through one of four vectorised loops:
 
   a < 1/2         G(0, r) + Gamma(a), the second by its logarithm (`kernels.small_gammas`);
-  1/2 <= a < 3/2  G(1/2, r) or G(1, r), plus Gamma of what is left of the shape;
+  1/2 <= a < 1    G(1/2, r), and Gamma of what is left of the shape;
+  1 <= a < 3/2    G(1, r), and the same;
   a >= 3/2        G(1/2, r) + Gamma(a - 1/2), the second by Marsaglia & Tsang's method.
 
 Draws that fail a test of acceptance are drawn again. Everything is exact up to rounding in float64, and the
@@ -76,31 +77,50 @@ def _add_arrived(stream, where, left, found):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def fill_middle(stream, shapes, rates, found):  # type: ignore[no-untyped-def]
-    """Draw log G(a, r) for shapes from 1/2 to 3/2."""
+def fill_half(stream, shapes, rates, found):  # type: ignore[no-untyped-def]
+    """Draw log G(a, r) for shapes from 1/2 to 1: one Box-Muller pair serves two elements."""
     count = shapes.shape[0]
-    lengths, turns = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    pairs = (count + 1) // 2
+    lengths, turns, normals = np.empty(pairs, np.uint64), np.empty(pairs, np.uint64), np.empty(2 * pairs)
     fill(stream, lengths)
     fill(stream, turns)
+    for j in range(pairs):
+        radius = math.sqrt(-2.0 * log(uniform(lengths[j])))
+        x, y = direction(turns[j])
+        normals[j], normals[pairs + j] = radius * x, radius * y
     for i in range(count):
-        radius = math.sqrt(-2.0 * log(uniform(lengths[i])))
-        x, y = direction(turns[i])
-        x, y = radius * x + math.sqrt(2.0 * rates[i]), radius * y
-        found[i] = 0.5 * (x * x + (y * y if shapes[i] >= 1.0 else 0.0))
-    _add_remainder(stream, shapes, found)
+        x = normals[i] + math.sqrt(2.0 * rates[i])
+        found[i] = 0.5 * (x * x)
+    _add_remainder(stream, shapes, 0.5, found)
     for i in range(count):
         found[i] = log(found[i] + _TINY)
 
 
 @njit(**OPTIONS)
-def _add_remainder(stream, shapes, found):  # type: ignore[no-untyped-def]
+def fill_one(stream, shapes, rates, found):  # type: ignore[no-untyped-def]
+    """Draw log G(a, r) for shapes from 1 to 3/2."""
+    count = shapes.shape[0]
+    lengths, turns = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    fill(stream, lengths)
+    fill(stream, turns)
+    for i in range(count):
+        radius = math.sqrt(-log(uniform(lengths[i])))
+        x, y = direction(turns[i])
+        x, y = radius * x + math.sqrt(rates[i]), radius * y
+        found[i] = x * x + y * y
+    _add_remainder(stream, shapes, 1.0, found)
+    for i in range(count):
+        found[i] = log(found[i] + _TINY)
+
+
+@njit(**OPTIONS)
+def _add_remainder(stream, shapes, taken, found):  # type: ignore[no-untyped-def]
     """Add a Gamma number of the shape that is left after taking away 1/2 or 1."""
     count, some = shapes.shape[0], 0
     where, rest = np.empty(count + 1, np.int64), np.empty(count + 1)
     for i in range(count):
-        left = shapes[i] - (1.0 if shapes[i] >= 1.0 else 0.5)
-        where[some], rest[some] = i, left
-        some += left > 0.0
+        where[some], rest[some] = i, shapes[i] - taken
+        some += shapes[i] > taken
     logs = np.empty(some)
     fill_log_gamma(stream, rest[:some], logs)
     for j in range(some):

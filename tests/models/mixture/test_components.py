@@ -160,6 +160,23 @@ def test_choices_in_one_pass_are_those_from_all_densities(name: str) -> None:
         assert len(np.unique(found)) > 4
 
 
+@pytest.mark.parametrize("count", [600, 2_500])
+def test_rows_that_products_leave_over_choose_as_the_others(count: int) -> None:
+    """Many counts, counts that are not whole, and probabilities whose products underflow; on one thread and on all."""
+    x = RNG.poisson(0.1, (count, 40)).astype(float)
+    x[::5] *= 30
+    x[1::5] *= 0.5
+    components, data, rows = CategoricalComponents(0.5, (0, 40)), CountRows.of(x), np.arange(count)
+    parameters = components.draw(2, np.zeros((20, 41)))
+    parameters[:, :10] -= 300.0
+    logs = np.sort(np.log(RNG.dirichlet(np.ones(20))))[::-1]
+    levels = logs[RNG.integers(0, 20, count)] + np.log(RNG.random(count))
+    facts = (7, data, rows, levels, logs, parameters, False)
+    found = components.chosen(*facts)
+    np.testing.assert_array_equal(found, Components.chosen(components, *facts))
+    assert len(np.unique(found)) > 10
+
+
 def test_sums_of_many_rows_are_added_in_parts() -> None:
     x, labels, rows = RNG.standard_normal((20_000, 2)), RNG.integers(0, 2, 20_000).astype(np.int32), np.arange(20_000)
     found = []

@@ -30,7 +30,7 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.models.mixture.assigning import batch_rows, choose_components
 from orthodrome.models.mixture.compiled.places import slice_batch
-from orthodrome.models.mixture.compiled.rows import hold_up_to_last
+from orthodrome.models.mixture.compiled.rows import count_unlabelled, hold_up_to_last
 from orthodrome.models.mixture.components.contract import Labels, Names
 from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, search_by_gibbs, stream
 from orthodrome.models.mixture.sampler import (
@@ -173,9 +173,9 @@ class StochasticMixture(MixtureSampler):
 
     def _label_new(self, seed: int, state: MixtureState, rows: Names) -> None:
         """Draw labels of rows that have none among the components that are held."""
-        new = rows[state.labels[rows] < 0]
-        if not new.shape[0]:
+        if not count_unlabelled(rows, state.labels):
             return
+        new = rows[state.labels[rows] < 0]
         held = state.order[: state.held].copy()
         log_weights, _ = stick_weights(state.sticks[: held.shape[0]])
         levels = np.full(new.shape[0], -np.inf)

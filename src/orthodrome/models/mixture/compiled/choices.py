@@ -58,13 +58,12 @@ def slice_levels(seed, names, places, log_weights, levels):  # type: ignore[no-u
 @njit(**OPTIONS)
 def candidates(level, log_weights):  # type: ignore[no-untyped-def]
     """Return how many components, with log weights in descending order, reach a level; at least one."""
-    low, high = 0, log_weights.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if log_weights[middle] >= level:
-            low = middle + 1
-        else:
-            high = middle
+    low, length = 0, log_weights.shape[0]
+    while length > 1:  # without branches that depend on the level, which no processor would guess
+        half = length // 2
+        low += half * (log_weights[low + half - 1] >= level)
+        length -= half
+    low += log_weights[low] >= level
     return max(low, 1)
 
 

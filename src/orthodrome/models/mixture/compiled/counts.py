@@ -10,6 +10,11 @@ from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS, source
 from orthodrome.models.mixture.compiled.choices import BLOCK, TILE, candidates, choose_one
 
+_TOGETHER = 2048
+"""Numbers of several components that are drawn from one random stream; a part of the definition of the draws."""
+_ALONE = 16_384
+"""The most numbers for which no thread is woken: that may take as long as to draw them."""
+
 
 @njit(parallel=True, **OPTIONS)
 def count_densities(starts, columns, counts, rows, logs, limits, found):  # type: ignore[no-untyped-def]
@@ -96,10 +101,9 @@ def choose_counts(seed, starts, columns, counts, rows, names, levels, log_weight
 def normalise_line(logs, bounds, found):  # type: ignore[no-untyped-def]
     """Write logs minus the logarithm of the sum of their exponentials, in every block of columns."""
     for b in range(bounds.shape[0] - 1):
-        top = -np.inf
+        top, total = -np.inf, 0.0
         for c in range(bounds[b], bounds[b + 1]):
             top = max(top, logs[c])
-        total = 0.0
         for c in range(bounds[b], bounds[b + 1]):
             found[c] = exp(logs[c] - top)
         for c in range(bounds[b], bounds[b + 1]):
@@ -116,16 +120,45 @@ def normalise_logs(logs, bounds, found):  # type: ignore[no-untyped-def]
         normalise_line(logs[k], bounds, found[k])
 
 
+@njit(**OPTIONS)
+def _advance_lines(seed, group, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+    """Draw the transitions of the lines in some slots from the stream of their group."""
+    count, width = slots.shape[0], log_theta.shape[1]
+    logs, shapes = np.empty((count, width)), np.empty((count, width))
+    for k in range(count):
+        logs[k] = log_theta[slots[k]]
+        for c in range(width):
+            shapes[k, c] = prior + statistics[k, 1 + c]
+    draw_transitions(source(seed, group, 0), logs.reshape(-1), shapes.reshape(-1), log_factor, log_scale)
+    for k in range(count):
+        log_theta[slots[k]] = logs[k]
+        normalise_line(logs[k], bounds, found[slots[k]])
+
+
+@njit(**OPTIONS)
+def _advance_few(seed, together, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+    """Draw without waking threads."""
+    for group in range((slots.shape[0] + together - 1) // together):
+        cut = slice(group * together, (group + 1) * together)
+        facts = (log_factor, log_scale, bounds, slots[cut], log_theta, found)
+        _advance_lines(seed, group, prior, statistics[cut], *facts)
+
+
 @njit(parallel=True, **OPTIONS)
+def _advance_many(seed, together, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+    """Draw on all threads."""
+    for group in prange((slots.shape[0] + together - 1) // together):
+        cut = slice(group * together, (group + 1) * together)
+        facts = (log_factor, log_scale, bounds, slots[cut], log_theta, found)
+        _advance_lines(seed, group, prior, statistics[cut], *facts)
+
+
 def advance_counts(seed, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
     """Draw CIR transitions of log theta in some slots, in place, with the shapes prior + counts; write its normalised
     lines."""
-    for k in prange(slots.shape[0]):
-        shapes, line = np.empty(log_theta.shape[1]), log_theta[slots[k]]
-        for c in range(shapes.shape[0]):
-            shapes[c] = prior + statistics[k, 1 + c]
-        draw_transitions(source(seed, k, 0), line, shapes, log_factor, log_scale)
-        normalise_line(line, bounds, found[slots[k]])
+    together = max(1, _TOGETHER // log_theta.shape[1])  # short loops cost more than long ones for each number
+    advance = _advance_few if slots.shape[0] * log_theta.shape[1] <= _ALONE else _advance_many
+    advance(seed, together, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found)
 
 
 @njit(**OPTIONS)

@@ -42,6 +42,15 @@ def draw_rows(seed, count, size):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+def count_unlabelled(rows, labels):  # type: ignore[no-untyped-def]
+    """Count the rows that have no label."""
+    found = 0
+    for i in range(rows.shape[0]):
+        found += labels[rows[i]] < 0
+    return found
+
+
+@njit(**OPTIONS)
 def change_labels(rows, new, labels, sizes, old):  # type: ignore[no-untyped-def]
     """Give rows new labels, write their old ones, count the rows of every slot, and return the slots left empty."""
     left = np.zeros(sizes.shape[0], np.bool_)

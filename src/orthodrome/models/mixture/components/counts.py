@@ -32,6 +32,7 @@ from orthodrome.models.mixture.compiled.counts import (
     normalise_logs,
     take_counts,
 )
+from orthodrome.models.mixture.compiled.products import FEW, choose_by_products
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
 FORGETTING = 80.0
@@ -151,12 +152,37 @@ class CategoricalComponents(Components):
         weighted: bool,
     ) -> Labels:
         """Return the line of parameters that each row chooses, without an array of all densities."""
-        found, places = np.empty(rows.shape[0], np.int32), rows
+        found: Labels = np.empty(rows.shape[0], np.int32)
+        facts = (log_weights, parameters, weighted)
+        if data.counts.shape[0] > FEW * data.count:  # long rows, as most are
+            self._chosen_by_logs(seed, data, rows, levels, *facts, found)
+            return found
+        table = (data.starts, data.columns, data.counts)
+        choose_by_products(np.uint64(seed), table, rows, levels, *facts, found)
+        if found.min(initial=0) < 0:
+            left = np.flatnonzero(found < 0)
+            others = np.empty(left.shape[0], np.int32)
+            self._chosen_by_logs(seed, data, rows[left], levels[left], *facts, others)
+            found[left] = others
+        return found
+
+    def _chosen_by_logs(
+        self,
+        seed: int,
+        data: CountRows,
+        rows: Names,
+        levels: Reals,
+        log_weights: Reals,
+        parameters: Reals,
+        weighted: bool,
+        found: Labels,
+    ) -> None:
+        """Write the choices of rows of any length."""
+        places = rows
         if rows.shape[0] < data.count // 4:  # brought together first, many are fetched from memory at a time
             data, places = data.take(rows), np.arange(rows.shape[0])
         table = (data.starts, data.columns, data.counts)
         choose_counts(np.uint64(seed), *table, places, rows, levels, log_weights, tiled(parameters), weighted, found)
-        return found
 
     def log_base(self, data: CountRows, rows: Names) -> Reals:
         """Return the Dirichlet-multinomial law of single rows."""
