@@ -7,6 +7,7 @@ import dataclasses
 from orthodrome.errors import BadInput
 from orthodrome.jobs.options import check_numbers, flag, option
 from orthodrome.jobs.sampled.job import RunSettings
+from orthodrome.jobs.sampled.tempering import model_tempering, tempering_option
 
 LAWS = {
     "angles": ("von-mises-fisher", "mixture", "bingham", "bingham-von-mises-fisher"),
@@ -48,7 +49,7 @@ class DirectionalJob(RunSettings):
     scale: float = option(100.0, "Of the prior: the mean of concentrations.")
     weight_concentration: float = option(1.0, "Of the Dirichlet prior of a mixture's weights.")
     method: str = option("nuts", "The sampler, tuned in the warm-up.", choices=("nuts", "hmc"))
-    tempering: int | None = option(None, "Replicas of parallel tempering, against several modes.", least=2, most=1000)
+    tempering: str = tempering_option("chains of the laws sine and cosine")
     num_warmup: int = option(500, "Transitions of each chain before its first draw; they tune the sampler.", least=1)
 
     @property
@@ -65,6 +66,7 @@ class DirectionalJob(RunSettings):
 def check_job(job: DirectionalJob) -> None:
     """Raise if a setting is invalid, before anything is read or written."""
     check_numbers(job)
+    model_tempering(job.tempering)
     if job.fitted_law not in LAWS[job.kind]:
         raise BadInput(f"--kind {job.kind} has no law {job.law!r}; it has {', '.join(LAWS[job.kind])}")
     for name in ("scale", "weight_concentration"):

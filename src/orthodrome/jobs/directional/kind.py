@@ -12,6 +12,7 @@ from orthodrome.jobs.directional.tables import directions, parameters, rows_tabl
 from orthodrome.jobs.fit_folder import FitFolder
 from orthodrome.jobs.sampled.kind import Fitted, SampledFitting, folder_of
 from orthodrome.jobs.sampled.result import NamedTable
+from orthodrome.jobs.sampled.tempering import model_tempering
 from orthodrome.models.directional import Directional
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class DirectionalFitting(SampledFitting[DirectionalJob, DirectionRows]):
     def numbers(self, job: DirectionalJob, data: DirectionRows, model: Directional) -> dict[str, float]:
         from orthodrome.models.directional.uniformity import bingham_test, rayleigh_test
 
-        found: dict[str, float] = {"rows": len(data.rows)}
+        found: dict[str, float] = {"rows": len(data.rows), "tempered": model.tempered_}
         values = data.values(job.kind)
         if job.kind == "axes":
             found["p of uniform axes (Bingham)"] = bingham_test(values).p_value
@@ -70,9 +71,10 @@ KIND = DirectionalFitting()
 
 def estimator(job: DirectionalJob, progress: bool) -> Directional:
     """Return the model that the job asks for."""
-    names = ("components", "scale", "weight_concentration", "method", "tempering")
+    names = ("components", "scale", "weight_concentration", "method")
     run = ("num_chains", "num_warmup", "num_draws", "dtype")
     settings: dict[str, Any] = {name: getattr(job, name) for name in (*names, *run)}
+    settings["tempering"] = model_tempering(job.tempering)
     return Directional(job.fitted_law, **settings, random_state=job.seed, progress=progress)
 
 

@@ -7,6 +7,7 @@ import dataclasses
 from orthodrome.errors import BadInput
 from orthodrome.jobs.options import check_numbers, option
 from orthodrome.jobs.sampled.job import RunSettings
+from orthodrome.jobs.sampled.tempering import model_tempering, tempering_option
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,30 +24,17 @@ class NetworkJob(RunSettings):
     link: str = option("probit", "From the eigenmodel to a probability.", choices=("probit", "logit"))
     method: str = option("hmc", "hmc, or gibbs: Hoff's sampler (probit only).", choices=("hmc", "gibbs"))
     restarts: int = option(4, "Random starts that are tried beside those from the spectrum.", least=0, most=1000)
-    tempering: str = option("auto", "auto: if chains end in different modes; none: never; a number: so many replicas.")
+    tempering: str = tempering_option()
     num_steps: int = option(20, "Leapfrog steps of a trajectory.", least=1, most=10_000)
     num_warmup: int = option(500, "Transitions of each chain before its first draw; they tune the sampler.", least=1)
     num_draws: int = option(500, "Draws of each chain.", least=4)
-
-    @property
-    def replicas(self) -> int | str | None:
-        """The tempering as the model takes it."""
-        return {"auto": "auto", "none": None}.get(self.tempering, int(self.tempering) if self.counted else "auto")
-
-    @property
-    def counted(self) -> bool:
-        """Whether the tempering is a number of replicas."""
-        return self.tempering.isascii() and self.tempering.isdigit() and len(self.tempering) < 5
 
 
 def check_job(job: NetworkJob) -> None:
     """Raise if a setting is invalid, before anything is read or written."""
     check_numbers(job)
-    if job.tempering not in ("auto", "none") and not (job.counted and int(job.tempering) >= 2):
-        raise BadInput(
-            f"--tempering is {job.tempering!r:.40}; it must be auto, none or a number of replicas, 2 or more"
-        )
-    if job.method == "gibbs" and (job.link != "probit" or job.counted):
+    always = isinstance(model_tempering(job.tempering), int)
+    if job.method == "gibbs" and (job.link != "probit" or always):
         raise BadInput("--method gibbs needs --link probit and has no tempering; use --method hmc")
     if job.nodes is not None and job.num_nodes is not None:
         raise BadInput("--nodes and --num-nodes both say which nodes there are: give one of them")

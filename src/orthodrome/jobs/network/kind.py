@@ -13,6 +13,7 @@ from orthodrome.jobs.network.data import EdgeList, read_edges
 from orthodrome.jobs.network.job import NetworkJob, check_job
 from orthodrome.jobs.sampled.kind import Fitted, SampledFitting, folder_of
 from orthodrome.jobs.sampled.result import NamedTable
+from orthodrome.jobs.sampled.tempering import model_tempering
 from orthodrome.models.network import NetworkEigenmodel
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class NetworkFitting(SampledFitting[NetworkJob, EdgeList]):
     def fitted(self, job: NetworkJob, data: EdgeList, progress: bool, saving: dict[str, Any]) -> NetworkEigenmodel:
         names = ("rank", "link", "method", "restarts", "num_steps", "num_chains", "num_warmup", "num_draws", "dtype")
         settings: dict[str, Any] = {name: getattr(job, name) for name in names}
-        model = NetworkEigenmodel(**settings, tempering=job.replicas, random_state=job.seed, progress=progress)
+        settings["tempering"] = model_tempering(job.tempering)
+        model = NetworkEigenmodel(**settings, random_state=job.seed, progress=progress)
         return model.fit(data.matrix, nodes=data.nodes, **saving)
 
     def tables(self, job: NetworkJob, data: EdgeList, model: NetworkEigenmodel) -> dict[str, NamedTable]:
