@@ -15,7 +15,9 @@ import pytest
 
 from orthodrome.cli.main import main
 from orthodrome.errors import BadInput
-from orthodrome.jobs.watch.look import events_folder, look
+from orthodrome.jobs.fit_folder import RESULTS
+from orthodrome.jobs.watch.follow import Follower, events_folder
+from orthodrome.jobs.watch.look import look
 from orthodrome.jobs.watch.server import serving
 from orthodrome.storage.events import EVENTS, STOP, EventReader
 from support.pages import PageParts, addresses
@@ -73,6 +75,9 @@ def test_the_terminal_shows_it_and_asks_to_stop(tmp_path: Path, capsys: pytest.C
     out = capsys.readouterr().out
     assert "ended without a word" in out and "70 of 100" in out and "divergences" in out and "▁" in out
     assert sorted(folder.rglob("*")) == before
+    assert main(["watch", str(folder), "--stop"]) == 1  # nobody would hear it
+    assert "nothing to stop" in capsys.readouterr().err and sorted(folder.rglob("*")) == before
+    folder_with(tmp_path, *many)
     assert main(["watch", str(folder), "--stop"]) == 0
     assert sorted(set(folder.rglob("*")) - set(before)) == [folder / STOP]
 
@@ -85,6 +90,26 @@ def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "fit").mkdir()
     folder_with(tmp_path / "fit").rename(tmp_path / "fit" / "state")
     assert events_folder(tmp_path / "fit") == tmp_path / "fit" / "state"
+
+
+def test_a_fit_is_followed_from_its_plain_run_to_the_tempered_one_and_to_its_results(tmp_path: Path) -> None:
+    fit, ended = tmp_path / "fit", {"event": "end", "reason": "finished"}
+    folder_with(tmp_path, CHUNK | {"done": 100}, ended).rename(tmp_path / "state")
+    folder_with(tmp_path).rename(fit)  # the marker of the fit
+    (fit / EVENTS).unlink()
+    (tmp_path / "state").rename(fit / "state")
+    follower = Follower(fit)
+    drawn = follower.look()
+    assert drawn.state == "drawn" and not drawn.over and not drawn.can_stop
+    folder_with(tmp_path, CHUNK | {"done": 3}).rename(fit / "state-tempered")
+    os.utime(fit / "state" / EVENTS, (1000, 1000))
+    assert follower.look(now=1002.0).last["done"] == 3 and follower.place == fit / "state-tempered"
+    assert events_folder(fit / "state") == fit / "state-tempered"
+    assert look(fit / "state").state == "finished"  # what was told of the whole fit before
+    folder_with(tmp_path, ended, process=ended_process()).joinpath(EVENTS).replace(fit / "state-tempered" / EVENTS)
+    assert follower.look().state == "without results" and follower.look().over
+    (fit / RESULTS).write_text("{}")
+    assert follower.look().state == "finished"
 
 
 def fetch(address: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orthodrome.cli.terminal import console
+
+if TYPE_CHECKING:
+    from orthodrome.jobs.watch.follow import Follower
 
 RunFolder = Annotated[
     Path, typer.Argument(help="The folder of a fit, or the checkpoint or store of a run.", metavar="RUN")
@@ -26,18 +29,26 @@ def watch(
 
     Watching changes nothing, and Ctrl-C ends the watching, not the run.
     """
-    from orthodrome.jobs.watch.look import events_folder
+    from orthodrome.jobs.watch.follow import Follower
     from orthodrome.jobs.watch.screen import watch as show
 
-    folder, screen = events_folder(run), console()
     if stop:
-        from orthodrome.storage.events import ask_to_stop
-
-        ask_to_stop(folder)
-        return screen.print("the run is asked to stop: it does so after its next chunk, with everything committed")
+        return stopped(Follower(run))
     if page and not once:
-        return serve(folder, port)
-    show(folder, screen, once)
+        return serve(run, port)
+    show(run, console(), once)
+
+
+def stopped(follower: Follower) -> None:
+    """Ask a run to stop, or raise if there is none that could hear it."""
+    from orthodrome.errors import BadInput
+    from orthodrome.storage.events import ask_to_stop
+
+    seen = follower.look()
+    if not seen.can_stop:
+        raise BadInput(f"there is nothing to stop in {follower.folder}: {seen.words}")
+    ask_to_stop(follower.place)
+    console().print("the run is asked to stop: it does so after its next chunk, with everything committed")
 
 
 def serve(folder: Path, port: int) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthodrome.doors import check_choice, check_numbers
 from orthodrome.run.sample import sample
+from orthodrome.storage.ownership import tempered_folder
 
 if TYPE_CHECKING:
     import xarray
@@ -35,8 +36,7 @@ class Saving(NamedTuple):
         """Return where a tempered run keeps its state: beside that of the plain one, whose chains disagreed."""
         if self.checkpoint is None:
             return self
-        folder = Path(self.checkpoint)
-        return self._replace(checkpoint=folder.with_name(f"{folder.name}-tempered"))
+        return self._replace(checkpoint=tempered_folder(Path(self.checkpoint)))
 
 
 class SampledModel(BaseEstimator):

@@ -107,6 +107,11 @@ def clear(folder: Path, ours: re.Pattern[str]) -> None:
         path.rmdir() if path.is_dir() else path.unlink()
 
 
+def tempered_folder(folder: Path) -> Path:
+    """Return where a tempered run keeps its state: beside that of the plain one, whose chains disagreed."""
+    return folder.with_name(f"{folder.name}-tempered")
+
+
 def version() -> str:
     """Return the version of this package."""
     return importlib.metadata.version("orthodrome")

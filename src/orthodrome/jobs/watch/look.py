@@ -14,9 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orthodrome.errors import BadInput
-from orthodrome.storage import ownership
-from orthodrome.storage.events import EVENTS, STOP, EventReader
+from orthodrome.storage.events import STOP, EventReader
 
 PATIENCE, SHORTEST = 5.0, 10.0
 """How many times its longest gap a run may be silent, and the fewest seconds after which it is called stalled."""
@@ -24,13 +22,16 @@ WORDS = {
     "running": "running",
     "stalled": "stalled: its process lives, but nothing has come for {silent}",
     "silent": "on {host}: the last word came {silent} ago",
-    "gone": "ended without a word (killed?): resume it with the command that started it",
+    "gone": "ended without a word (killed?): resume it, and it goes on from its last commit",
     "finished": "finished",
+    "drawn": "running: the draws of this run are complete, the results of the fit are not",
+    "without results": "ended after its last draw, before its results were written: resume it",
     "interrupted": "stopped in order: the same command goes on",
     "diverged": "ended: a position became non-finite",
     "failed": "ended by an error, which it told where it was started",
     "waiting": "nothing has been written yet",
 }
+OVER = ("finished", "interrupted", "diverged", "failed", "gone", "without results")
 
 
 class RunLook(NamedTuple):
@@ -54,17 +55,12 @@ class RunLook(NamedTuple):
     @property
     def over(self) -> bool:
         """Whether nothing more will come from this process."""
-        return self.state in ("finished", "interrupted", "diverged", "failed", "gone")
+        return self.state in OVER
 
-
-def events_folder(folder: Path) -> Path:
-    """Return the folder whose run can be watched: that of a run, or `state` in that of a fit; raise if it is none."""
-    if not folder.is_dir():
-        raise BadInput(f"there is no folder {folder}; give the folder of a fit or of a run")
-    places = [place for place in (folder, folder / "state") if (place / ownership.MARKER).is_file()]
-    if not places:
-        raise BadInput(f"{folder} is no run of orthodrome's: there is no {folder / ownership.MARKER}")
-    return next((place for place in reversed(places) if (place / EVENTS).is_file()), places[-1])
+    @property
+    def can_stop(self) -> bool:
+        """Whether there is a run that would hear the request to stop."""
+        return not self.over and self.state not in ("waiting", "drawn")
 
 
 def look(folder: Path, now: float | None = None, reader: EventReader | None = None) -> RunLook:
@@ -132,9 +128,10 @@ def figures(seen: RunLook) -> list[tuple[str, str]]:
     done, planned, rate = int(last.get("done", 0)), int(last.get("planned", 0)), float(last.get("rate", 0.0))
     rows = [("phase", f"{last.get('phase', '')} {done:,} of {planned:,}")]
     if rate > 0:
-        rows.append(("rate", f"{rate:,.3g} draws per second of each chain"))
+        unit = "draws" if last.get("phase") == "draws" else "transitions"
+        rows.append(("rate", f"{rate:,.3g} {unit} per second of each chain"))
         if not seen.over and done < planned:
-            rows.append(("time left", clock((planned - done) / rate)))
+            rows.append(("time left of this phase", clock((planned - done) / rate)))
     names = {"acceptance": "acceptance", "temperature": "temperature", "ess": "effective draws so far (a quick look)"}
     names |= {"log_perplexity": "log-perplexity", "perplexity": "perplexity", "score": "log predictive density"}
     rows += [(text, f"{last[name]:,.4g}") for name, text in names.items() if isinstance(last.get(name), int | float)]

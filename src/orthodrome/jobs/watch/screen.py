@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthodrome.core.display import shown
-from orthodrome.jobs.watch.look import RunLook, figures, look
-from orthodrome.storage.events import EventReader
+from orthodrome.jobs.watch.follow import Follower
+from orthodrome.jobs.watch.look import RunLook, figures
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 EVERY = 1.0
 """Seconds between two looks."""
 BLOCKS = "▁▂▃▄▅▆▇█"
-STYLES = {"running": "green", "finished": "green", "stalled": "red", "gone": "red", "diverged": "red", "failed": "red"}
+STYLES = {"running": "green", "drawn": "green", "finished": "green"}
+STYLES |= dict.fromkeys(("stalled", "gone", "diverged", "failed", "without results"), "red")
 
 
 def watch(folder: Path, console: Console, once: bool) -> None:
@@ -24,18 +25,18 @@ def watch(folder: Path, console: Console, once: bool) -> None:
 
     A run that is killed while it is watched may be resumed, so its watching goes on.
     """
-    reader = EventReader(folder)
-    seen = look(folder, reader=reader)
+    follower = Follower(folder)
+    seen = follower.look()
     if once or not console.is_terminal or seen.over:
-        console.print(view(folder, seen))
+        console.print(view(follower.place, seen))
         return
     from rich.live import Live
 
-    with Live(view(folder, seen), console=console, auto_refresh=False, transient=False) as live:
-        while not seen.over or seen.state == "gone":
+    with Live(view(follower.place, seen), console=console, auto_refresh=False, transient=False) as live:
+        while not seen.over or seen.state in ("gone", "without results"):
             time.sleep(EVERY)
-            seen = look(folder, reader=reader)
-            live.update(view(folder, seen), refresh=True)
+            seen = follower.look()
+            live.update(view(follower.place, seen), refresh=True)
 
 
 def view(folder: Path, seen: RunLook) -> Any:
@@ -54,8 +55,10 @@ def view(folder: Path, seen: RunLook) -> Any:
         if line := sparkline([event[name] for event in seen.chunks if isinstance(event.get(name), int | float)]):
             table.add_row(Text(f"{name.replace('_', '-')} so far", style="dim"), Text(line))
     last = seen.last
-    bar = [ProgressBar(int(last.get("planned", 0)) or 1, int(last.get("done", 0)), width=60)] if last else []
-    return Group(head, *bar, table)
+    bar = Table.grid()  # a bar alone does not end its line
+    if last:
+        bar.add_row(ProgressBar(int(last.get("planned", 0)) or 1, int(last.get("done", 0)), width=60))
+    return Group(head, bar, table)
 
 
 def sparkline(values: list[float], width: int = 50) -> str:

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from orthodrome.core.display import shown
-from orthodrome.jobs.watch.look import RunLook, figures, look
+from orthodrome.jobs.watch.follow import Follower
+from orthodrome.jobs.watch.look import RunLook, figures
 from orthodrome.report.page import WATCHING, page
-from orthodrome.storage.events import EventReader, ask_to_stop
+from orthodrome.storage.events import ask_to_stop
 
 POINTS = 300
 """The largest number of events in an answer, evenly spaced."""
@@ -36,16 +37,16 @@ class WatchServer(http.server.ThreadingHTTPServer):
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), WatchHandler)
-        self.folder, self.token = folder, secrets.token_urlsafe(24)
+        self.follower, self.token = Follower(folder), secrets.token_urlsafe(24)
         self.host = f"127.0.0.1:{self.server_address[1]}"
         self.address = f"http://{self.host}/{self.token}/"
-        self.reader, self.reading = EventReader(folder), threading.Lock()
+        self.reading = threading.Lock()
         self.content = page(f"Watching {shown(folder.name)}", "", {"title": shown(str(folder))}, WATCHING)
 
     def answer(self) -> dict[str, Any]:
         """Return how the run stands, as the page reads it; one request at a time reads its events."""
         with self.reading:
-            return answer(look(self.folder, reader=self.reader))
+            return answer(self.follower.look())
 
 
 class WatchHandler(http.server.BaseHTTPRequestHandler):
@@ -67,7 +68,7 @@ class WatchHandler(http.server.BaseHTTPRequestHandler):
         """Ask the run to stop."""
         if not self._wanted("/stop") or self.headers.get("Origin") not in (None, f"http://{self.server.host}"):
             return self._answer(404, b"not found", "text/plain")
-        ask_to_stop(self.server.folder)
+        ask_to_stop(self.server.follower.place)
         self._answer(200, b"{}", "application/json")
 
     def _wanted(self, path: str) -> bool:
@@ -101,6 +102,7 @@ def answer(seen: RunLook) -> dict[str, Any]:
         "state": seen.state,
         "words": shown(seen.words),
         "over": seen.over,
+        "can_stop": seen.can_stop,
         "asked": seen.asked,
         "done": last.get("done", 0),
         "planned": last.get("planned", 0),

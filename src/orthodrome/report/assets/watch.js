@@ -2,7 +2,7 @@
 
 const NAMES = { rate: "Draws per second", acceptance: "Acceptance", temperature: "Temperature", ess: "Effective draws so far",
   log_perplexity: "Log-perplexity", perplexity: "Perplexity", score: "Log predictive density" };
-const KIND = { running: "good", finished: "good", interrupted: "", waiting: "", silent: "bad", stalled: "bad", gone: "bad", diverged: "bad", failed: "bad" };
+const KIND = { running: "good", drawn: "good", finished: "good", "without results": "bad", interrupted: "", waiting: "", silent: "bad", stalled: "bad", gone: "bad", diverged: "bad", failed: "bad" };
 
 const told = JSON.parse(document.getElementById("content").textContent);
 const main = document.getElementById("main");
@@ -44,7 +44,8 @@ function show(seen) {
   progress.max = seen.planned || 1;
   progress.value = seen.done;
   figures.replaceChildren(...seen.figures.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
-  stop.disabled = seen.over || seen.asked || seen.state === "waiting";
+  stop.disabled = seen.asked || !seen.can_stop;
+  for (const old of [...charts.children]) if (!(old.dataset.name in seen.lines)) old.remove(); // of another phase
   for (const [name, points] of Object.entries(seen.lines)) showLine(name, points);
 }
 
