@@ -15,7 +15,7 @@ from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.sam import curves as sam_curves
 from orthodrome.experiments.support.sam import methods as sam_methods
 from orthodrome.experiments.support.sam import statements
-from orthodrome.experiments.support.sam.curves import History, MethodCurve, trace_curve
+from orthodrome.experiments.support.sam.curves import TURNS, History, MethodCurve, trace_curve, turn_rates
 from orthodrome.models.sam.law import unit_rows
 
 SECONDS = (1.0, 2.0, 4.0)
@@ -64,6 +64,20 @@ def test_goals_hold_and_fail() -> None:
     assert not holds(sam_20news.goals(found, "sggmc, S = 50", good, groups, 30.0))["speed"]
     wiki = list(sam_methods.cases((100,), 1) | sam_methods.published("wikipedia", 100, (10, 1)))
     assert not holds(sam_wiki.claims(curves(wiki)))["rates"]  # all equally fast
+
+
+def test_speed_is_that_of_the_fastest_turn_and_undecided_if_turns_differ_by_more_than_it_fails_by() -> None:
+    times = np.full(10 * TURNS, 0.01)
+    times[:25] = 0.02  # somebody else computed
+    rates = turn_rates(times, warmup=0.0)
+    assert len(rates) == TURNS and rates[0] == pytest.approx(50) and max(rates) == pytest.approx(100)
+    assert turn_rates(times[:20], warmup=0.0) == [] and len(turn_rates(times, warmup=0.4)) == TURNS
+    one = lambda *turns: MethodCurve("a", draws_per_second=50.0, turns=list(turns))
+    assert sam_20news.speed_claim(one(60.0, 82.0)).holds is True
+    busy = sam_20news.speed_claim(one(60.0, 80.0))
+    assert busy.holds is None and "fails by 1.2 %" in busy.why and "differ by 33 %" in busy.why
+    assert sam_20news.speed_claim(one(70.0, 70.5)).holds is False  # slow in every turn
+    assert sam_20news.speed_claim(one()).holds is False
 
 
 def ending(values: dict[str, float]) -> dict[str, MethodCurve]:

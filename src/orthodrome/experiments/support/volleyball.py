@@ -71,7 +71,8 @@ def claims_of(
 def efficiency_claim(e: Any, printed: float, known: tuple[float, float] | None) -> Claim:
     """Return the claim that ESS is within 15 % of the printed number or of a range found before."""
     low, high = known or (printed, printed)
-    other = "" if known is None else f", or of {low:g} to {high:g}"
+    span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    other = "" if known is None else f", or of {span}"
     text = f"alpha = {e.alpha:g}, {e.sampler}: ESS per 100 draws within 15 % of the table{other}"
     off = min(beyond(e.ess_percent, printed, printed), beyond(e.ess_percent, low, high))
     claim = Claim(f"ess-{e.alpha:g}-{_slug(e.sampler)}", text, printed, e.ess_percent, off <= 0)

@@ -88,7 +88,7 @@ def unsettled(claim: Claim, off: float, moved: float) -> Claim:
 
 def unfinished(claim: Claim, done: float, whole: float, unit: str) -> Claim:
     """Return a claim about the end of a run, undecided if it fails after a part of the length that it is about."""
-    return claim if done >= whole else undecided(claim, f"{done:g} of the {whole:,g} {unit} that it is about")
+    return claim if done >= whole else undecided(claim, f"{done:,g} of the {whole:,g} {unit} that it is about")
 
 
 def spread(lines: np.ndarray) -> np.ndarray:

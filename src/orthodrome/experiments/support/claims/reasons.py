@@ -45,7 +45,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("recipe-1d", "own-1"): OWN_METRIC,
     ("recipe-1d", "own-2"): OWN_METRIC,
     ("recipe-2d", "moments-gSGRHMC, own"): "the correction of this metric has a pole where U~ + C = 0, which the error "
-    "of a gradient reaches: of 1,000 chains 127 run away within 5,000 steps of .05, 22 of .025 and 2 of .0125; with "
+    "of a gradient reaches: of 1,000 chains 127 run away within 5,000 steps of 0.05, 22 of 0.025 and 2 of 0.0125; with "
     "the metric of the exact potential none does",
     ("sam-20news", "full-batch"): "with tuned steps and proportions kept between iterations both GMC variants arrive "
     "as soon as full-batch SGGMC; the paper's GMC had small fixed steps",

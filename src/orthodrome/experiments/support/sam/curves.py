@@ -32,6 +32,9 @@ from orthodrome.storage.draws import named_info
 WARM_UP, FIRST_LOOK = 0.2, 1 / 40
 """Shares of the budget."""
 NUM_TOPICS, NUM_THETA, STORED = 25, 200, 400
+TURNS = 8
+"""Parts of a run of which each is timed by itself. A processor second is not the same work on a busy machine, where
+others take the caches and the memory away."""
 CHAIN = np.uint32(0)
 
 
@@ -43,6 +46,7 @@ class MethodCurve:
     rows: (seconds, draws, published estimate, annealed estimate) at every look
     temperature: of the chain
     draws_per_second: of the topics
+    turns: the same of each of `TURNS` equal parts of the run after its warm-up
     shares: of the time, by what it was spent on
     topics: the last draws that the estimates are made from
     """
@@ -51,8 +55,14 @@ class MethodCurve:
     rows: list[tuple[float, int, float, float]] = field(default_factory=list)
     temperature: float = math.nan
     draws_per_second: float = 0.0
+    turns: list[float] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
     topics: Any = None
+
+    @property
+    def best_rate(self) -> float:
+        """The draws per second of the fastest turn: whatever else runs on a machine can only slow a turn."""
+        return max(self.turns, default=self.draws_per_second)
 
     @property
     def published(self) -> float:
@@ -101,6 +111,7 @@ def trace_curve(
     sampler, key = sampler_of(model, model.law_, documents), new_key(np.uint32(model.seed_))
     with computing(model.n_jobs):
         state, seconds, count = sampler.init(None, init_key(key, CHAIN)), 0.0, 0
+        times: list[float] = []
         with stopwatch() as parts:
             for look in budget * np.geomspace(1, FIRST_LOOK, looks)[::-1]:
                 if seconds >= look and count:
@@ -109,16 +120,29 @@ def trace_curve(
                     began = time.process_time()
                     seed = seed_of(transition_key(key, CHAIN, np.uint32(count)))
                     state, info = sampler.transition(seed, state, max(0.0, 1 - seconds / (WARM_UP * budget)))
-                    seconds, count = seconds + time.process_time() - began, count + 1
+                    times.append(time.process_time() - began)
+                    seconds, count = seconds + times[-1], count + 1
                     heat.append(getattr(info, "temperature", math.nan))
                     history.add(count, seconds, state.topics)
                 curve.rows.append((seconds, count, *evaluate(model, history, WARM_UP * budget, held_out, honest)))
     curve.topics = chosen_topics(model, history, WARM_UP * budget)
     curve.temperature, curve.draws_per_second = float(np.mean(heat[len(heat) // 2 :])), count / seconds
+    curve.turns = turn_rates(np.array(times), WARM_UP * budget)
     curve.shares = {part: round(value / sum(parts.values()), 3) for part, value in parts.items()}
     numbers = {name: np.full(len(curve.topics), value) for name, value in named_info(info).items()}
     model.take(topics_tree(curve.topics, numbers), documents)
     return curve
+
+
+def turn_rates(times: Reals, warmup: float) -> list[float]:
+    """Return the draws per second of equal parts of a run; none if a part would be shorter than four draws.
+
+    times: the seconds of every draw; warmup: the seconds before the first part
+    """
+    late = times[np.cumsum(times) > warmup]
+    if len(late) < 4 * TURNS:
+        return []
+    return [len(part) / float(part.sum()) for part in np.array_split(late, TURNS)]
 
 
 def compile_kernels(model: SAM, documents: DocumentVectors) -> None:
