@@ -6,6 +6,7 @@ more than `MOST_PACKED` times its size is not text, and a line of more than `LON
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -56,9 +57,10 @@ def opened(path: Path, encoding: str = "utf-8", newline: str | None = None) -> I
     except OrthodromeError:
         raise
     except UnicodeDecodeError as error:
+        likely = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
         raise BadInput(
             f"{path}{_bad_line(path, encoding)} is not {encoding} text: it has a byte "
-            f"{error.object[error.start]:#x}; say its encoding (latin-1?)"
+            f"{error.object[error.start]:#x}; say its encoding ({likely}?)"
         ) from error
     except LookupError as error:
         raise BadInput(f"there is no text encoding {encoding!r}; say one that Python knows (utf-8, latin-1)") from error

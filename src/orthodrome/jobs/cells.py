@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from orthodrome.errors import BadInput
 
 SEPARATORS, SHOWN = ",;\t", 5
 """The characters that may separate fields, and the lines that an error names."""
+QUOTED, DECIMAL_COMMA = re.compile(r'"[^"]*"'), re.compile(r"[-+]?\d+,\d+")
 
 
 class Cells(NamedTuple):
@@ -31,7 +33,9 @@ def read_cells(path: Path, encoding: str, columns: str | None, name_column: str 
     with opened(path, encoding, newline="") as file:
         each_line = (line for _, line in lines(file, path))
         first = next(each_line, "")
-        separator = max(SEPARATORS, key=first.count)
+        if not first.strip():
+            raise BadInput(f"{path} is empty, or begins with an empty line; its first line must name the columns")
+        separator = max(SEPARATORS, key=QUOTED.sub("", first).count)  # a quoted name may hold any of them
         header = [field.strip() for field in next(csv.reader([first], delimiter=separator), [])]
         reader, limit = csv.reader(each_line, delimiter=separator, strict=True), csv.field_size_limit(LONGEST_LINE)
         try:
@@ -83,6 +87,8 @@ def numbers(
             found[row] = [float(text or "nan") for text in texts]
         except ValueError:
             column = next(n for n, text in enumerate(texts) if not is_number(text))
+            if DECIMAL_COMMA.fullmatch(texts[column]):
+                remedy = "write decimal points, not commas"
             raise BadInput(
                 f"{path}, line {at[row]}, column {columns[column]!r}: {texts[column][:40]!r} is no number; {remedy}"
             ) from None
