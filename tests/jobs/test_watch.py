@@ -129,10 +129,13 @@ def test_the_page_answers_those_who_know_the_token(tmp_path: Path) -> None:
         assert code == 200 and "connect-src 'self'" in parts.policy and addresses(content.decode()) == set()
         seen = json.loads(fetch(server.address + "look")[1])
         assert seen["done"] == 50 and seen["state"] == "stalled" and seen["lines"]["rate"] == [[40, 2.0], [50, 2.0]]
+        folder_with(tmp_path, CHUNK | {"done": 60})
+        server.next_look = float("inf")  # as if the last look had been dear: it is told again
+        assert json.loads(fetch(server.address + "look")[1])["done"] == 50
         wrong = server.address.replace(server.token, server.token[:-1] + "~")
         assert fetch(wrong)[0] == fetch(wrong + "stop", "POST")[0] == fetch(f"http://{server.host}/")[0] == 404
         assert fetch(server.address, Host="evil.example")[0] == 404
         assert fetch(server.address + "stop", "POST", Origin="http://evil.example")[0] == 404
         assert not (folder / STOP).exists()
         assert fetch(server.address + "stop", "POST", Origin=f"http://{server.host}")[0] == 200
-        assert (folder / STOP).exists()
+        assert (folder / STOP).exists() and json.loads(fetch(server.address + "look")[1])["asked"]

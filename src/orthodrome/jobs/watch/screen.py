@@ -13,8 +13,8 @@ from orthodrome.jobs.watch.look import RunLook, figures
 if TYPE_CHECKING:
     from rich.console import Console
 
-EVERY = 1.0
-"""Seconds between two looks."""
+EVERY, SHARE = 1.0, 1 / 200
+"""The fewest seconds between two looks, and the largest share of a core that looking takes: the cores are the run's."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 STYLES = {"running": "green", "drawn": "green", "finished": "green"}
 STYLES |= dict.fromkeys(("stalled", "gone", "diverged", "failed", "without results"), "red")
@@ -33,10 +33,13 @@ def watch(folder: Path, console: Console, once: bool) -> None:
     from rich.live import Live
 
     with Live(view(follower.place, seen), console=console, auto_refresh=False, transient=False) as live:
+        spent = 0.0
         while not seen.over or seen.state in ("gone", "without results"):
-            time.sleep(EVERY)
+            time.sleep(max(EVERY, spent / SHARE))
+            began = time.process_time()
             seen = follower.look()
             live.update(view(follower.place, seen), refresh=True)
+            spent = time.process_time() - began
 
 
 def view(folder: Path, seen: RunLook) -> Any:

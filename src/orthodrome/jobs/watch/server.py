@@ -14,6 +14,7 @@ import http.server
 import json
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ from orthodrome.storage.events import ask_to_stop
 
 POINTS = 300
 """The largest number of events in an answer, evenly spaced."""
+SHARE = 1 / 200
+"""The largest share of a core that looking takes, however often pages ask: the cores are the run's."""
 DRAWN = ("rate", "acceptance", "temperature", "ess", "log_perplexity", "perplexity", "score")
 
 
@@ -40,13 +43,23 @@ class WatchServer(http.server.ThreadingHTTPServer):
         self.follower, self.token = Follower(folder), secrets.token_urlsafe(24)
         self.host = f"127.0.0.1:{self.server_address[1]}"
         self.address = f"http://{self.host}/{self.token}/"
-        self.reading = threading.Lock()
+        self.reading, self.answered, self.next_look = threading.Lock(), b"", 0.0
         self.content = page(f"Watching {shown(folder.name)}", "", {"title": shown(str(folder))}, WATCHING)
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> bytes:
         """Return how the run stands, as the page reads it; one request at a time reads its events."""
         with self.reading:
-            return answer(self.follower.look())
+            if time.monotonic() >= self.next_look:
+                began = time.thread_time()
+                self.answered = json.dumps(answer(self.follower.look())).encode()
+                self.next_look = time.monotonic() + (time.thread_time() - began) / SHARE
+            return self.answered
+
+    def stop(self) -> None:
+        """Ask the run to stop; the next answer says so."""
+        with self.reading:
+            ask_to_stop(self.follower.place)
+            self.next_look = 0.0
 
 
 class WatchHandler(http.server.BaseHTTPRequestHandler):
@@ -60,7 +73,7 @@ class WatchHandler(http.server.BaseHTTPRequestHandler):
         if self._wanted("/"):
             self._answer(200, self.server.content, "text/html; charset=utf-8")
         elif self._wanted("/look"):
-            self._answer(200, json.dumps(self.server.answer()).encode(), "application/json")
+            self._answer(200, self.server.answer(), "application/json")
         else:
             self._answer(404, b"not found", "text/plain")
 
@@ -68,7 +81,7 @@ class WatchHandler(http.server.BaseHTTPRequestHandler):
         """Ask the run to stop."""
         if not self._wanted("/stop") or self.headers.get("Origin") not in (None, f"http://{self.server.host}"):
             return self._answer(404, b"not found", "text/plain")
-        ask_to_stop(self.server.follower.place)
+        self.server.stop()
         self._answer(200, b"{}", "application/json")
 
     def _wanted(self, path: str) -> bool:
