@@ -11,23 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from orthodrome.kernels.lanes import LANES, Lanes
 
 _INT = ir.VectorType(ir.IntType(32), LANES)
 _BIT = ir.VectorType(ir.IntType(1), LANES)
-
-
-class _Addresses(ir.instructions.GEPInstr):  # type: ignore[misc]
-    """The addresses of sixteen elements of an array, which llvmlite's own instruction does not offer."""
-
-    def __init__(self, block: Any, base: Any, places: Any, name: str) -> None:
-        kind = ir.VectorType(base.type, LANES)
-        ir.Instruction.__init__(self, block, kind, "getelementptr", [base, places], name=name)
-        self.pointer, self.indices, self.inbounds = base, [places], False
-        self.source_etype = ir.FloatType()
 
 
 def _splat(builder: Any, value: Any) -> Any:
@@ -37,11 +27,13 @@ def _splat(builder: Any, value: Any) -> Any:
 
 
 def _first(builder: Any, flags: Any) -> Any:
-    """Return the first lane whose flag is set, or LANES."""
-    wide = ir.IntType(32)
-    bits = builder.zext(builder.bitcast(flags, ir.IntType(LANES)), wide)
-    found = builder.cttz(builder.or_(bits, wide(1 << LANES)), ir.IntType(1)(1))
-    return builder.zext(found, ir.IntType(64))
+    """Return the first lane whose flag is set, or LANES; flags are read eight at a time, as processors offer it."""
+    wide, bits = ir.IntType(32), ir.IntType(32)(1 << LANES)
+    for start in range(0, LANES, 8):
+        places = ir.Constant(ir.VectorType(wide, 8), list(range(start, start + 8)))
+        eight = builder.bitcast(builder.shuffle_vector(flags, flags, places), ir.IntType(8))
+        bits = builder.or_(bits, builder.shl(builder.zext(eight, wide), wide(start)))
+    return builder.zext(builder.cttz(bits, ir.IntType(1)(1)), ir.IntType(64))
 
 
 def _one_where(builder: Any, flags: Any, vector: Any) -> Any:
@@ -49,22 +41,26 @@ def _one_where(builder: Any, flags: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def gathered(typing_context, array, offset, places):  # type: ignore[no-untyped-def]
-    """Return array[offset + place] for the sixteen places; `array` is C-contiguous float32."""
+def picked(typing_context, array, offset, held, row):  # type: ignore[no-untyped-def]
+    """Return array[offset + place] for the sixteen places in a row of `held`; both are C-contiguous.
+
+    Places are read one by one, each as the address of a load: processors take longer to get them out of a vector.
+    """
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        base = builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.intp)])
-        where = _Addresses(builder.block, base, args[2], name="")
-        builder.block.instructions.append(where)
-        builder.position_at_end(builder.block)
+        start = lambda i: context.make_array(sig.args[i])(context, builder, args[i]).data
+        base = builder.gep(start(0), [context.cast(builder, args[1], sig.args[1], types.intp)])
+        row = context.cast(builder, args[3], sig.args[3], types.intp)
+        places = builder.gep(start(2), [builder.mul(row, ir.Constant(row.type, LANES))])
         vector = context.get_value_type(sig.return_type)
-        kind = ir.FunctionType(vector, [where.type, ir.IntType(32), _BIT, vector])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.gather.v{LANES}f32.v{LANES}p0")
-        every = ir.Constant(_BIT, [1] * LANES)
-        return builder.call(function, [where, ir.IntType(32)(4), every, ir.Constant(vector, ir.Undefined)])
+        found = ir.Constant(vector, ir.Undefined)
+        for lane in range(LANES):
+            place = builder.load(builder.gep(places, [ir.Constant(row.type, lane)]))
+            value = builder.load(builder.gep(base, [builder.sext(place, row.type)]))
+            found = builder.insert_element(found, value, ir.IntType(32)(lane))
+        return found
 
-    return Lanes(types.float32)(array, offset, places), generate
+    return Lanes(types.float32)(array, offset, held, row), generate
 
 
 @intrinsic

@@ -24,9 +24,9 @@ from numba import get_thread_id, njit, prange
 from orthodrome.kernels.generator import OPTIONS
 from orthodrome.kernels.lanes import LANES, fused, load, splat, store
 from orthodrome.kernels.lists import first_above, one_less, one_more
-from orthodrome.kernels.scans import last, prefetch, running_sums
+from orthodrome.kernels.scans import last, prefetch, prefetch_to_write, running_sums
 from orthodrome.kernels.streams import mixed, stream_key
-from orthodrome.kernels.tokens.order import sort_by_word
+from orthodrome.kernels.tokens.order import sort_by_word, word_starts
 
 _INLINE = OPTIONS | {"inline": "always"}
 _GOLDEN, _41, _18, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(41), np.uint64(18), np.uint64(2**23 - 1)
@@ -48,7 +48,7 @@ def _half(seed, step, names, starts, begin, end, words, z, size, tall):  # type:
     Behind the last document is one that does not exist, with one token of topic 0, behind the last token.
     """
     base, count, length = starts[begin], end - begin, starts[end] - starts[begin]
-    ends, keys = np.zeros(size + 1, np.int32), np.zeros(count + 1, np.uint64)
+    ends, keys = word_starts(words, starts, begin, end, size), np.zeros(count + 1, np.uint64)
     places, owners = np.zeros(length + _AHEAD + 1, np.int32), np.full(length + _AHEAD + 1, count, np.int32)
     topic_of, numbers = np.zeros(length + 1, np.int32), np.zeros(((count + 1) * tall, LANES), np.float32)
     sort_by_word(words, starts, begin, end, ends, places, owners)
@@ -119,7 +119,9 @@ def assign_dense(seed, step, bounds, starts, names, words, z, topics, prior, swe
             for w in range(counts.shape[1]):
                 if i == ends1[w] and j == ends2[w]:
                     continue
+                begun1, begun2 = i, j
                 for r in range(tall):
+                    prefetch_to_write(counts, (thread * counts.shape[1] + w) * count + r * LANES)
                     store(plain, r, load(prior, r) * load(topics, w * apart + r))
                 while i < ends1[w] or j < ends2[w]:
                     real1, real2 = i < ends1[w], j < ends2[w]
@@ -144,9 +146,11 @@ def assign_dense(seed, step, bounds, starts, names, words, z, topics, prior, swe
                     store(numbers1, first1 + row1, one_more(load(numbers1, first1 + row1), lane1))
                     store(numbers2, first2 + row2, one_more(load(numbers2, first2 + row2), lane2))
                     topics1[a], topics2[b] = row1 * LANES + lane1, row2 * LANES + lane2
-                    counts[thread, w, row1 * LANES + lane1] += weight * np.int32(real1)
-                    counts[thread, w, row2 * LANES + lane2] += weight * np.int32(real2)
                     i, j = i + int(real1), j + int(real2)
+                for a in range(begun1, i):  # not before: a draw would wait for counts that are far away
+                    counts[thread, w, topics1[a]] += weight
+                for b in range(begun2, j):
+                    counts[thread, w, topics2[b]] += weight
             _end_of_sweep(starts, begin, middle, tall, keys1, numbers1, mixes, wide and weight > 0)
             _end_of_sweep(starts, middle, end, tall, keys2, numbers2, mixes, wide and weight > 0)
         for place in range(none1):

@@ -14,6 +14,10 @@ Documents are independent given phi, so those of a block are swept together, in 
 of a word is then read from near for all its tokens, and so is the row of the counts. A document's own order is thus
 that of its words, whoever else is in its block, and its random stream is named by (seed, step, document): assignments
 depend neither on threads nor on blocks; counts are whole numbers, so their sums do not either.
+
+What is far away is asked for before it is needed: the lists of the documents of the next tokens, and the counts of a
+word, which are added to when all its tokens are drawn. A token knows its place in its document's list, so that nothing
+is searched for when it leaves; only a topic drawn from the prior is.
 """
 
 from __future__ import annotations
@@ -23,13 +27,20 @@ from numba import get_thread_id, njit, prange
 
 from orthodrome.kernels.generator import OPTIONS
 from orthodrome.kernels.lanes import LANES, fused, load, splat, store
-from orthodrome.kernels.lists import first_above, free_place, gathered, less_one, one_more, place_of
-from orthodrome.kernels.scans import last, running_sums
+from orthodrome.kernels.lists import first_above, free_place, one_less, one_more, picked, place_of
+from orthodrome.kernels.scans import last, prefetch, prefetch_to_write, running_sums
 from orthodrome.kernels.streams import mixed, stream_key
-from orthodrome.kernels.tokens.order import sort_by_word
+from orthodrome.kernels.tokens.order import word_starts
 
 INLINE = OPTIONS | {"inline": "always"}
 """How functions of a token are compiled: an array that is an argument of a call costs two atomic instructions."""
+
+OWNER, SLOT, PLACE, TOPIC = range(4)
+"""Of a token: its document, its place in the document's list (-1: none), its place in the block, its topic."""
+FIRST, ROWS, KEY, TOKENS = range(4)
+"""Of a document: the first row of its list, how many rows are in use, its random stream, its number of tokens."""
+_AHEAD, _FETCHED = 3, 4
+"""So many tokens ahead so many rows of the document's list are fetched."""
 
 _GOLDEN, _41, _23 = np.uint64(0x9E3779B97F4A7C15), np.uint64(41), np.uint64(23)
 _UNIT23, _HALF, _ZERO, _ONE = np.float32(2.0**-23), np.float32(0.5), np.float32(0.0), np.float32(1.0)
@@ -42,35 +53,56 @@ def _uniform(bits):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _count(z, starts, begin, end, slots, firsts, rows, held, numbers):  # type: ignore[no-untyped-def]
-    """Make the lists of the documents' topics; tokens with z = -1 have none; slots: -1 for each topic."""
+def _documents(seed, step, names, starts, begin, end, most):  # type: ignore[no-untyped-def]
+    """Return the documents of a block; behind them one that does not exist, whose first row is behind all lists."""
+    documents = np.zeros((end - begin + 1, 4), np.int64)
+    for d in range(end - begin):
+        length = starts[begin + d + 1] - starts[begin + d]
+        own = stream_key(np.uint64(seed), np.uint64(step), np.uint64(names[begin + d]))
+        documents[d, KEY] = np.int64(own - np.uint64(2 * (starts[begin + d] - starts[begin])) * _GOLDEN)
+        documents[d, TOKENS] = length
+        documents[d + 1, FIRST] = documents[d, FIRST] + min(most, (length + LANES - 1) // LANES)
+    return documents
+
+
+@njit(**OPTIONS)
+def _enlist(words, z, starts, begin, end, ends, slots, documents, held, numbers):  # type: ignore[no-untyped-def]
+    """Make the lists of the documents' topics, and return the tokens in the order of their words.
+
+    ends: where each word's tokens begin, and afterwards where they end; slots: -1 for each topic. Tokens with z = -1
+    are in no list. Behind the last token are some of the document that does not exist.
+    """
+    base = starts[begin]
+    tokens = np.full((starts[end] - base + _AHEAD, 4), end - begin, np.int32)
     for d in range(begin, end):
-        first, size = firsts[d - begin], 0
+        first, size = documents[d - begin, FIRST], 0
         for i in range(starts[d], starts[d + 1]):
+            slot = np.int32(-1)
             if z[i] >= 0:
                 if slots[z[i]] < 0:
                     slots[z[i]], held[first + size // LANES, size % LANES] = size, z[i]
                     size += 1
-                numbers[first + slots[z[i]] // LANES, slots[z[i]] % LANES] += _ONE
+                slot = slots[z[i]]
+                numbers[first + slot // LANES, slot % LANES] += _ONE
+            at = ends[words[i]]
+            ends[words[i]] = at + np.int32(1)
+            tokens[at, OWNER], tokens[at, SLOT], tokens[at, PLACE] = d - begin, slot, i - base
         for place in range(size):
             slots[held[first + place // LANES, place % LANES]] = -1
-        rows[d - begin] = (size + LANES - 1) // LANES
+        documents[d - begin, ROWS] = (size + LANES - 1) // LANES
+    return tokens
 
 
 @njit(**INLINE)
-def _enter(rows, first, item, held, numbers):  # type: ignore[no-untyped-def]
-    """Count one more of an item in the list of `rows` rows from `first` on; return how many rows the list has then."""
+def _place_for(rows, first, item, held, numbers):  # type: ignore[no-untyped-def]
+    """Return the place of an item in the list of `rows` rows from `first` on, or if it is not there a free one."""
     place, free, r = -1, LANES * rows, 0
     while place < 0 and r < rows:
         lane, empty = place_of(load(held, first + r), item), free_place(load(numbers, first + r))
         place = r * LANES + lane if lane < LANES else -1
         free = min(free, r * LANES + empty if empty < LANES else free)
         r += 1
-    place = free if place < 0 else place
-    r, lane = place // LANES, place % LANES
-    held[first + r, lane] = item
-    store(numbers, first + r, one_more(load(numbers, first + r), lane))
-    return max(rows, r + 1)
+    return free if place < 0 else place
 
 
 @njit(**INLINE)
@@ -82,12 +114,24 @@ def _draw_from_prior(bits, tall, count, columns, edges):  # type: ignore[no-unty
     low, left = 0, tall  # the first row whose sum is above u, without branches that a processor would guess wrong
     while left > 1:
         half = left // 2
-        low += half * np.int64(columns[low + half - 1, lane] <= u)
+        low += half & -np.int64(columns[low + half - 1, lane] <= u)
         left -= half
     topic = low * LANES + lane
     while topic >= count:  # rounding led into the padding
         topic -= LANES
     return np.int32(topic)
+
+
+@njit(**OPTIONS)
+def _end_of_sweep(documents, held, numbers, mixes, begin, kept):  # type: ignore[no-untyped-def]
+    """Move the streams of the documents on, and add their counts to `mixes`."""
+    for d in range(documents.shape[0] - 1):
+        documents[d, KEY] += np.int64(np.uint64(2 * documents[d, TOKENS]) * _GOLDEN)
+        if kept:
+            for r in range(documents[d, FIRST], documents[d, FIRST] + documents[d, ROWS]):
+                for lane in range(LANES):
+                    if numbers[r, lane] > _ZERO:
+                        mixes[begin + d, held[r, lane]] += numbers[r, lane]
 
 
 @njit(parallel=True, **OPTIONS)
@@ -101,62 +145,62 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
     count, tall, wide = counts.shape[2], prior.shape[0], mixes.shape[1] > 0
     most = (count + LANES - 1) // LANES
     for block in prange(bounds.shape[0] - 1):
-        begin, end = bounds[block], bounds[block + 1]
-        base, size, thread = starts[begin], starts[end] - starts[begin], get_thread_id()
-        firsts, rows = np.zeros(end - begin + 1, np.int64), np.zeros(end - begin, np.int64)
-        keys = np.empty(end - begin, np.uint64)
-        for d in range(begin, end):
-            firsts[d - begin + 1] = firsts[d - begin] + min(most, (starts[d + 1] - starts[d] + LANES - 1) // LANES)
-            own = stream_key(np.uint64(seed), np.uint64(step), np.uint64(names[d]))
-            keys[d - begin] = own - np.uint64(2 * (starts[d] - base)) * _GOLDEN
-        held, numbers = np.full((firsts[-1], LANES), count, np.int32), np.zeros((firsts[-1], LANES), np.float32)
+        begin, end, thread = bounds[block], bounds[block + 1], get_thread_id()
+        documents = _documents(seed, step, names, starts, begin, end, most)
+        height = documents[-1, FIRST] + _FETCHED
+        held, numbers = np.full((height, LANES), count, np.int32), np.zeros((height, LANES), np.float32)
+        ends, slots = word_starts(words, starts, begin, end, counts.shape[1]), np.full(count, -1, np.int32)
+        tokens = _enlist(words, z, starts, begin, end, ends, slots, documents, held, numbers)
         sums = np.empty((most, LANES), np.float32)
         columns, edges = np.empty((tall, LANES), np.float32), np.empty((2, LANES), np.float32)
-        places, owners = np.empty(size, np.int32), np.empty(size, np.int32)
-        sort_by_word(words, starts, begin, end, np.zeros(counts.shape[1] + 1, np.int32), places, owners)
-        _count(z, starts, begin, end, np.full(count, -1, np.int32), firsts, rows, held, numbers)
         for turn in range(sweeps):
-            w, mass = -1, _ZERO
-            for j in range(size):
-                i, d = base + places[j], owners[j]
-                if words[i] != w:  # the running sums of alpha_k phi_kw, lane by lane
-                    w = words[i]
+            j, weight = 0, np.int32(turn >= burn)
+            for w in range(counts.shape[1]):
+                if j == ends[w]:
+                    continue
+                lanes = splat(topics, 0.0)  # the running sums of alpha_k phi_kw, lane by lane
+                for r in range(tall):
+                    lanes = fused(load(prior, r), load(topics, w * tall + r), lanes)
+                    store(columns, r, lanes)
+                lanes = running_sums(lanes)
+                store(edges, 1, lanes)
+                mass, own, begun = last(lanes), (thread * counts.shape[1] + w) * count, j
+                for j in range(begun, ends[w]):
+                    later = documents[tokens[j + _AHEAD, OWNER], FIRST]
+                    for r in range(_FETCHED):
+                        prefetch(held, later + r)
+                        prefetch(numbers, later + r)
+                    d, old = tokens[j, OWNER], np.int64(tokens[j, SLOT])
+                    first, rows = documents[d, FIRST], documents[d, ROWS]
+                    key = np.uint64(documents[d, KEY]) + np.uint64(2 * np.int64(tokens[j, PLACE])) * _GOLDEN
+                    if old >= 0:
+                        r = first + old // LANES
+                        store(numbers, r, one_less(load(numbers, r), old % LANES))
                     lanes = splat(topics, 0.0)
-                    for r in range(tall):
-                        lanes = fused(load(prior, r), load(topics, w * tall + r), lanes)
-                        store(columns, r, lanes)
-                    lanes = running_sums(lanes)
-                    store(edges, 1, lanes)
-                    mass = last(lanes)
-                first, length, old = firsts[d], rows[d], z[i]
-                lanes = splat(topics, 0.0)
-                for r in range(length):
-                    topic = load(held, first + r)
-                    number = less_one(load(numbers, first + r), topic, old)
-                    store(numbers, first + r, number)
-                    lanes = fused(number, gathered(topics, w * tall * LANES, topic), lanes)
-                    store(sums, r, lanes)
-                ends = running_sums(lanes)
-                total, bits = last(ends), mixed(keys[d] + np.uint64(2 * places[j]) * _GOLDEN)
-                u = _uniform(bits) * (total + mass)
-                lane = first_above(ends, lanes, u) if u < total else LANES
-                if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
-                    v, r = _uniform(bits << _23) * sums[length - 1, lane], 0
-                    while sums[r, lane] <= v:
-                        r += 1
-                    new = held[first + r, lane]
-                    store(numbers, first + r, one_more(load(numbers, first + r), lane))
-                else:
-                    bits = mixed(keys[d] + np.uint64(2 * places[j] + 1) * _GOLDEN)
-                    new = _draw_from_prior(bits, tall, count, columns, edges)
-                    rows[d] = _enter(length, first, new, held, numbers)
-                z[i] = new
-                if turn >= burn:
-                    counts[thread, w, new] += 1
-            for d in range(begin, end):
-                keys[d - begin] += np.uint64(2 * (starts[d + 1] - starts[d])) * _GOLDEN
-                if wide and turn >= burn:
-                    for r in range(firsts[d - begin], firsts[d - begin] + rows[d - begin]):
-                        for lane in range(LANES):
-                            if numbers[r, lane] > _ZERO:
-                                mixes[d, held[r, lane]] += numbers[r, lane]
+                    for r in range(rows):
+                        share = picked(topics, w * tall * LANES, held, first + r)
+                        lanes = fused(load(numbers, first + r), share, lanes)
+                        store(sums, r, lanes)
+                    sides = running_sums(lanes)
+                    total, bits, row = last(sides), mixed(key), 0
+                    u = _uniform(bits) * (total + mass)
+                    lane = first_above(sides, lanes, u) if u < total else LANES
+                    if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
+                        v = _uniform(bits << _23) * sums[rows - 1, lane]
+                        for r in range(rows - 1):
+                            row += np.int64(sums[r, lane] <= v)
+                    else:
+                        new = _draw_from_prior(mixed(key + _GOLDEN), tall, count, columns, edges)
+                        place = _place_for(rows, first, new, held, numbers)
+                        row, lane = place // LANES, place % LANES
+                        held[first + row, lane] = new
+                        documents[d, ROWS] = max(rows, row + 1)
+                    store(numbers, first + row, one_more(load(numbers, first + row), lane))
+                    tokens[j, SLOT], tokens[j, TOPIC] = row * LANES + lane, held[first + row, lane]
+                    prefetch_to_write(counts, own + np.int64(tokens[j, TOPIC]))
+                j = ends[w]
+                for i in range(begun, j):
+                    counts[thread, w, tokens[i, TOPIC]] += weight
+            _end_of_sweep(documents, held, numbers, mixes, begin, wide and weight > 0)
+        for j in range(tokens.shape[0] - _AHEAD):
+            z[starts[begin] + tokens[j, PLACE]] = tokens[j, TOPIC]
