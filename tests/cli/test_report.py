@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from orthodrome import sample
+from orthodrome.cli import terminal
 from orthodrome.cli.main import main
+from orthodrome.jobs import report as report_job
 from support.pages import parts_of
 from support.walks import MISCHIEF, Walk
 
@@ -45,3 +47,13 @@ def test_what_has_no_page_is_told_in_one_line(tmp_path: Path, capsys: pytest.Cap
         told = capsys.readouterr().err
         assert text in told and told.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "mine", "run"]
+
+
+def test_a_fit_is_opened_with_the_devices_that_it_was_drawn_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fit of two chains on two cores would otherwise be refused as that of another run."""
+    done: list[str] = []
+    monkeypatch.setattr(terminal, "use_all_cores", lambda: done.append("cores"))
+    monkeypatch.setattr(report_job, "report", lambda run, output: done.append("page") or run)
+    assert main(["report", str(tmp_path)]) == 0 and done == ["cores", "page"]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from orthodrome.cli import terminal
 from orthodrome.cli.terminal import console
 
 RunFolder = Annotated[
@@ -25,4 +26,5 @@ def report(run: RunFolder, output: Output = None) -> None:
     from orthodrome.core.display import shown
     from orthodrome.jobs.report import report as write
 
+    terminal.use_all_cores()  # a fit is opened as it was drawn, with the chains spread over the same devices
     console().print(f"report: {shown(str(write(run, output)))}", soft_wrap=True)
