@@ -10,13 +10,7 @@ import pytest
 from orthodrome import Directional
 from orthodrome.errors import BadInput
 from orthodrome.storage import draws
-
-
-def two_helices(count: int = 120) -> np.ndarray:
-    """Pairs of angles in two groups, which the cosine law fits with a coupling of either sign."""
-    rng = np.random.default_rng(0)
-    centres = np.array([[-1.1, -0.8], [-2.0, 2.3]])
-    return centres[rng.integers(2, size=count)] + 0.3 * rng.normal(size=(count, 2))
+from support.angles import grouped_angles
 
 
 def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +28,7 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
 
     monkeypatch.setattr(Directional, "drawn", drawn)
     monkeypatch.setattr(Directional, "warn_not_converged", lambda self: None)
-    fit = lambda **given: Directional("cosine", num_chains=2, **given).fit(two_helices())
+    fit = lambda **given: Directional("cosine", num_chains=2, **given).fit(grouped_angles("two tops"))
     assert fit().tempered_ and used == ["GeodesicNUTS", "Tempering"]
     used.clear()
     assert not fit(tempering=None).tempered_ and used == ["GeodesicNUTS"]
@@ -47,7 +41,7 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
 @pytest.mark.slow
 def test_all_chains_of_the_cosine_law_find_the_better_mode() -> None:
     """Where a plain run leaves chains in different modes, the tempered one does not."""
-    x = two_helices()
+    x = grouped_angles("two tops")
     plain = [Directional("cosine", tempering=None, random_state=seed, num_draws=300).fit(x) for seed in range(2)]
     found = [Directional("cosine", random_state=seed, num_draws=300).fit(x) for seed in range(2)]
     heights = lambda model: np.asarray(model.draws_["sample_stats"]["lp"]).mean(axis=1)

@@ -35,6 +35,7 @@ from orthodrome.gradients.full import FullGradient
 from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.gradients.noise_models import EmpiricalFisher, NoNoise
 from orthodrome.models.base import SampledModel, Saving, thinned
+from orthodrome.models.directional.climbs import near_tops
 from orthodrome.models.directional.evidence import BayesFactor, log_marginal
 from orthodrome.models.directional.family import Family, Parameters, Reals
 from orthodrome.models.directional.fisher import MixtureFamily, VonMisesFisherFamily
@@ -133,6 +134,9 @@ class Directional(SampledModel):
         with self.in_precision():
             few = x[:: max(1, len(x) // LOOKED_AT)]
             starts = [family.start(few, rng, self.components) for rng in rngs]
+            if family.told_apart:
+                prior = self.scale, self.weight_concentration, self.dtype
+                starts = near_tops(family, family.target(x, *prior).data, starts, self.random_state)
             starts = [{name: np.asarray(value, self.dtype) for name, value in start.items()} for start in starts]
             tree = self._draws(family, x, starts, Saving(checkpoint, checkpoint_every))
             self.parameters_ = parameters(tree)
