@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 FITS = folder_of(DirectionalJob, "directional", "directions", ("directions", "parameters", "rows"), ("directional",))
 
+WORDS = {
+    "latlon": "directions",
+    "vectors": "unit vectors",
+    "torus": "pairs of angles",
+    "angles": "angles",
+    "axes": "axes",
+}
+"""What the rows of each kind are called."""
+
 
 class DirectionalFitting(SampledFitting[DirectionalJob, DirectionRows]):
     """A law of directions, axes or angles."""
@@ -38,7 +47,7 @@ class DirectionalFitting(SampledFitting[DirectionalJob, DirectionRows]):
         return DirectionRows(**content)
 
     def announcement(self, job: DirectionalJob, data: DirectionRows) -> str:
-        return f"{len(data.rows):,} rows of {job.kind}; the law {job.fitted_law} by {job.method}"
+        return f"{len(data.rows):,} {WORDS[job.kind]}: the {job.fitted_law} law by {job.method.upper()}"
 
     def fitted(self, job: DirectionalJob, data: DirectionRows, progress: bool, saving: dict[str, Any]) -> Directional:
         return estimator(job, progress).fit(data.values(job.kind), **saving)

@@ -1,7 +1,7 @@
 // What was run: lists of names and values.
 
 function drawFacts(box, { run, variables, settings }) {
-  box.append(el("div", { class: "columns" }, pairs("The run", run), settings.length ? pairs("Settings", settings) : null));
+  box.append(el("div", { class: "columns" }, pairs("The run", run), settings.length ? pairs("Findings and settings", settings) : null));
   box.append(table({ caption: "Variables", head: ["variable", "one draw", "lives on"], rows: variables }));
 }
 

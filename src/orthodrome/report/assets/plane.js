@@ -12,7 +12,7 @@ function drawPlane(box, data) {
 }
 
 function paintPlane(canvas, data, layers, side) {
-  const edge = 44, context = sized(canvas, side, side);
+  const edge = 52, context = sized(canvas, side, side);
   const X = linear(data.range[0], [edge, side - 8]), Y = linear(data.range[1], [side - edge, 8]);
   if (data.density) {
     const rows = unpackRows(data.density.grid), small = el("canvas", { width: rows[0].length, height: rows.length });
@@ -32,14 +32,25 @@ function paintPlane(canvas, data, layers, side) {
   context.fillStyle = colour("muted");
   context.font = "12px system-ui, sans-serif";
   context.textAlign = "center";
-  for (const at of ticks(data.range[0], 5)) context.fillText(short(at), X(at), side - edge + 16);
+  for (const at of quarters(data.range[0])) context.fillText(wrapped(at), X(at), side - edge + 16);
   context.fillText(data.x, (edge + side) / 2, side - 6);
   context.textAlign = "right";
-  for (const at of ticks(data.range[1], 5)) context.fillText(short(at), edge - 5, Y(at) + 4);
+  for (const at of quarters(data.range[1])) context.fillText(wrapped(at), edge - 5, Y(at) + 4);
   context.save();
   context.translate(11, side / 2);
   context.rotate(-Math.PI / 2);
   context.textAlign = "center";
   context.fillText(data.y, 0, 0);
   context.restore();
+}
+
+// the quarter turns in a range of degrees, and a number of degrees as people write it, from -90 to 180
+function quarters([low, high]) {
+  const first = Math.ceil(low / 90);
+  return Array.from({ length: Math.floor(high / 90) - first + 1 }, (_, k) => 90 * (first + k));
+}
+
+function wrapped(degrees) {
+  const turn = ((degrees % 360) + 360) % 360;
+  return `${turn > 180 ? turn - 360 : turn}°`;
 }
