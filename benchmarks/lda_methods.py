@@ -5,7 +5,8 @@
 DIR holds `kos` and `20news_bydate`. A tenth of the documents are test documents, every 10th word of which is
 predicted (`models.topics.completion`), folding in with alpha = 0.1. Each method has the same processor seconds, without
 the evaluations; predictions are averaged over the second half of them, as the papers average theirs, and the last
-single draw is given beside. Step sizes are the defaults, unless given for `scir` or `sgrld`.
+single draw is given beside. Step sizes are the defaults, unless given for `scir` or `sgrld`. `scir-fresh` is `scir`
+without the memory of its assignments (remember=False), as in the papers.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def read(folder: Path, corpus: str) -> tuple[TokenDocuments, Any]:
 
 def race(method: str, documents: TokenDocuments, task: Any, topics: int, seconds: float, steps: dict[str, Any]) -> str:
     """Run a method for some processor seconds; return a line of the table."""
-    model = LDA(topics, method=method, doc_topic_prior=ALPHA, topic_word_prior=BETA, **steps)
+    name, _, fresh = method.partition("-")
+    priors = {"doc_topic_prior": ALPHA, "topic_word_prior": BETA}
+    model = LDA(topics, method=name, remember=False if fresh else None, **priors, **steps)
     settings = settings_for(model, documents)._replace(num_warmup=0, stages=())
     sampler, key = sampler_of(settings, topics, documents), new_key(np.uint32(1))
     state = sampler.init(None, init_key(key, np.uint32(0)))
@@ -63,16 +66,17 @@ def main() -> None:
     parser.add_argument("--corpus", choices=sorted(FILES), default="kos")
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=40.0, help="processor seconds of each method")
-    parser.add_argument("--methods", nargs="+", default=["collapsed", "gibbs", "scir", "sgrld"])
+    parser.add_argument("--methods", nargs="+", default=["collapsed", "gibbs", "scir", "scir-fresh", "sgrld"])
     parser.add_argument("--step-size", type=float)
     parser.add_argument("--step-power", type=float, help="kappa of the schedule h (1 + m / tau)^(-kappa)")
     parser.add_argument("--batch-size", type=int)
+    parser.add_argument("--sweeps", type=int)
     given = parser.parse_args()
     documents, task = read(given.data, given.corpus)
     print(f"{documents.count} documents, {documents.num_tokens} tokens, K = {given.topics}, alpha {ALPHA}, beta {BETA}")
     with computing(2):
         for method in given.methods:
-            names = ("step_size", "step_power", "batch_size")
+            names = ("step_size", "step_power", "batch_size", "sweeps")
             steps = {name: getattr(given, name) for name in names}
             print(race(method, documents, task, given.topics, given.seconds, steps), flush=True)
 

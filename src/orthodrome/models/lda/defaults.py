@@ -14,7 +14,8 @@ FIRST_CORPUS, FIRST_SWEEPS, STAGE_SWEEPS = 4_000, 20, 12
 FULL_SWEEPS, SMALL_SWEEPS = 30, 100
 """Sweeps over all documents in the warm-up, after the stages of a large corpus, and for a small one."""
 BATCH_TOKENS, STOCHASTIC_WARMUP = 50_000, 400
-"""Tokens of a batch, about; and updates of the warm-up."""
+"""Tokens of a batch, about; and updates of the warm-up. With remembered assignments a batch has at least a token for
+every two weights: to move a weight takes about half as long as to draw a token, and more updates gain nothing."""
 UPDATES: dict[str, WeightUpdate] = {
     "scir": SCIRUpdate(),
     "sgrld": SGRLDUpdate(),
@@ -24,6 +25,7 @@ UPDATES: dict[str, WeightUpdate] = {
 }
 STEPS = {
     "scir": (0.5, 10.0, 0.33),
+    "remembered": (0.5, 1.0, 0.0),
     "sgrld": (0.01, 1000.0, 0.6),
     "sgrhmc": (0.02, 1.0, 0.0),
     "sgld": (0.01, 1.0, 0.0),
@@ -48,6 +50,7 @@ class AllocationSettings(NamedTuple):
     num_warmup: int
     num_draws: int
     thin: int
+    remembers: bool = False
 
 
 def stages_for(count: int) -> tuple[tuple[int, int], ...]:
@@ -67,20 +70,24 @@ def settings_for(model: Any, documents: TokenDocuments, streams: bool = False) -
     gibbs = method in ("gibbs", "collapsed")
     stages = stages_for(documents.count) if method == "gibbs" else ()
     mean = documents.num_tokens / max(1, documents.count)
-    batch = min(documents.count, max(50, int(BATCH_TOKENS / max(1.0, mean))))
+    remembers = method == "scir" and not streams and not model.replace and pick("remember", True)
+    weights = documents.num_words * model.n_components
+    tokens = max(BATCH_TOKENS, weights // 2) if remembers else BATCH_TOKENS
+    batch = min(documents.count, max(50, int(tokens / max(1.0, mean))))
     full = FULL_SWEEPS if stages else SMALL_SWEEPS
     warmup = sum(sweeps for _, sweeps in stages) + full if gibbs else STOCHASTIC_WARMUP
-    first, scale, power = STEPS[method]
+    first, scale, power = STEPS["remembered" if remembers else method]
     return AllocationSettings(
         method,
         pick("doc_topic_prior", max(DOC_TOPIC_PRIOR, 1 / model.n_components)),
         bool(model.learn_prior),
         float(pick("topic_word_prior", TOPIC_WORD_PRIOR)),
         int(pick("batch_size", batch)),
-        int(pick("sweeps", 1 if gibbs else 10)),
+        int(pick("sweeps", 1 if gibbs or remembers else 10)),
         (float(pick("step_size", first)), float(pick("step_scale", scale)), float(pick("step_power", power))),
         stages,
         int(pick("num_warmup", warmup)),
         int(pick("num_draws", 20)),
         int(pick("thin", 1 if gibbs else 5)),
+        bool(remembers),
     )

@@ -62,6 +62,10 @@ class TokenDocuments:
         """Return the tokens of those of some documents that this process has, and their numbers."""
         return self.chosen(rows), rows
 
+    def places(self, names: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where documents that this process has begin among its tokens, by their numbers."""
+        return self.starts[names]
+
     def total(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of whole numbers over all processes that have documents."""
         return counts
@@ -75,7 +79,7 @@ class TokenDocuments:
         return number
 
     def drawn_weights(
-        self, seed: int, log_weights: NDArray[np.float32], prior: float, counts: NDArray[np.int32], time: float
+        self, seed: int, log_weights: NDArray[np.float32], prior: float, counts: NDArray[Any], time: float
     ) -> NDArray[np.float32]:
         """Return the exact transition of the log weights, of which each process draws its part."""
         return cir_transition_counts(seed, log_weights, prior, 1.0, counts, time)

@@ -13,6 +13,7 @@ from orthodrome.models.lda.collapsed import CollapsedGibbs
 from orthodrome.models.lda.defaults import UPDATES, AllocationSettings
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.gibbs import AllocationGibbs
+from orthodrome.models.lda.remembered import RememberedAllocation
 from orthodrome.models.lda.sampler import AllocationProblem, AllocationSampler, CompletionWatch
 from orthodrome.models.lda.spread import SpreadDocuments
 from orthodrome.models.lda.stochastic import StochasticAllocation
@@ -29,6 +30,8 @@ def check_settings(model: Any) -> None:
     doors.check_choice("method", model.method, METHODS)
     for name in ("learn_prior", "replace"):
         doors.check_choice(name, getattr(model, name), (False, True))
+    if model.remember is not None:
+        doors.check_choice("remember", model.remember, (False, True))
     for name in ("n_components", "num_chains"):
         doors.check_whole(name, getattr(model, name), 1)
     for name in ("batch_size", "sweeps", "num_draws", "thin", "total_documents", "num_warmup", "n_jobs"):
@@ -79,6 +82,8 @@ def sampler_of(
     if settings.method == "collapsed":
         return CollapsedGibbs(problem)
     step = Polynomial(*settings.step)
+    if settings.remembers:
+        return RememberedAllocation(problem, settings.batch_size, settings.sweeps, step)
     update = UPDATES[settings.method]
     return StochasticAllocation(problem, update, settings.batch_size, max(2, settings.sweeps), step, repeated)
 

@@ -42,7 +42,9 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     topic_word_prior: beta
     learn_prior: learn alpha, one number for each topic, in the second half of the warm-up
     batch_size, replace: documents of a minibatch, and whether one may be in it twice
-    sweeps: Gibbs sweeps over the documents of a minibatch, of which the second half is used
+    remember: whether 'scir' keeps the assignments of all documents, so that minibatches add no noise; None: in `fit`,
+        unless replace
+    sweeps: Gibbs sweeps over the documents of a minibatch, of which the second half is used (remembered: the last)
     step_size, step_scale, step_power: h, tau and kappa of the step h (1 + m / tau)^(-kappa) of update m
     num_warmup, num_draws, thin: transitions before the first draw, draws of each chain, transitions for each draw
     num_chains: chains from different starts, one after the other; their topics are numbered alike
@@ -67,6 +69,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         learn_prior: bool = False,
         batch_size: int | None = None,
         replace: bool = False,
+        remember: bool | None = None,
         sweeps: int | None = None,
         step_size: float | None = None,
         step_scale: float | None = None,
@@ -87,6 +90,7 @@ class LDA(AllocationReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.learn_prior = learn_prior
         self.batch_size = batch_size
         self.replace = replace
+        self.remember = remember
         self.sweeps = sweeps
         self.step_size = step_size
         self.step_scale = step_scale

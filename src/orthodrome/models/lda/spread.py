@@ -73,6 +73,10 @@ class SpreadDocuments:
         names = rows[rows % self.processes == self.process]
         return self.own.chosen(names // self.processes), names
 
+    def places(self, names: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where documents that this process has begin among its tokens, by their numbers."""
+        return self.own.starts[names // self.processes]
+
     def frequencies(self) -> NDArray[np.int64]:
         """Return how often each word occurs in the whole corpus."""
         return self.total(self.own.frequencies())
@@ -92,7 +96,7 @@ class SpreadDocuments:
         return int(Team().gather(np.array(number)).max())
 
     def drawn_weights(
-        self, seed: int, log_weights: NDArray[np.float32], prior: float, counts: NDArray[np.int32], time: float
+        self, seed: int, log_weights: NDArray[np.float32], prior: float, counts: NDArray[Any], time: float
     ) -> NDArray[np.float32]:
         """Return the exact transition of the log weights, of which each process draws its part."""
         own = part_of_transition(seed, log_weights, prior, counts, time, self.process, self.processes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class WeightDrawer(Protocol):
     """Who draws transitions of weights: one process all of them, or several each its part."""
 
     def drawn_weights(
-        self, seed: int, log_weights: Matrix, prior: float, counts: NDArray[np.int32], time: float
+        self, seed: int, log_weights: Matrix, prior: float, counts: NDArray[Any], time: float
     ) -> Matrix:
         """Return the exact transition of the log weights."""
         ...
