@@ -22,9 +22,7 @@ def mean_topics(counts: NDArray[np.int32], prior: float, topics: Matrix) -> None
 class WeightDrawer(Protocol):
     """Who draws transitions of weights: one process all of them, or several each its part."""
 
-    def drawn_weights(
-        self, seed: int, log_weights: Matrix, prior: float, counts: NDArray[Any], time: float
-    ) -> Matrix:
+    def drawn_weights(self, seed: int, log_weights: Matrix, prior: float, counts: NDArray[Any], time: float) -> Matrix:
         """Return the exact transition of the log weights."""
         ...
 
