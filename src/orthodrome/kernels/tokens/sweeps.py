@@ -188,7 +188,7 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
                     if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
                         v = _uniform(bits << _23) * sums[rows - 1, lane]
                         for r in range(rows - 1):
-                            row += np.int64(sums[r, lane] <= v)
+                            row += int(sums[r, lane] <= v)
                     else:
                         new = _draw_from_prior(mixed(key + _GOLDEN), tall, count, columns, edges)
                         place = _place_for(rows, first, new, held, numbers)
