@@ -15,7 +15,7 @@ FULL_SWEEPS, SMALL_SWEEPS = 30, 100
 """Sweeps over all documents in the warm-up, after the stages of a large corpus, and for a small one."""
 BATCH_TOKENS, STOCHASTIC_WARMUP = 50_000, 400
 """Tokens of a batch, about; and updates of the warm-up. With remembered assignments a batch has at least a token for
-every two weights: to move a weight takes about half as long as to draw a token, and more updates gain nothing."""
+every two weights, so that moving weights does not take most of the time; tried on `kos` only."""
 UPDATES: dict[str, WeightUpdate] = {
     "scir": SCIRUpdate(),
     "sgrld": SGRLDUpdate(),
