@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from scipy.stats import chi2
 from tests.support.partitions import p_value, posterior
 
 from orthodrome.kernels.computing import computing
@@ -26,6 +27,7 @@ from orthodrome.models.mixture.sampler import MixtureProblem
 from orthodrome.models.mixture.settling import explains_both
 from orthodrome.models.mixture.stochastic import StochasticMixture
 from orthodrome.models.mixture.updates import SimplexSCIR
+from orthodrome.models.mixture.weights import cluster_weights, size_biased
 
 ALPHA, CAPACITY = 1.3, 40
 RNG = np.random.default_rng(3)
@@ -99,7 +101,22 @@ def test_transitions_leave_the_enumerated_posterior(rows: str, kind: str, count:
 def test_transitions_leave_the_enumerated_posterior_at_length(rows: str, kind: str) -> None:
     if rows in ("gaussian", "vmf") and "sticks" in kind:
         pytest.skip("the updates of these families have a discretisation error")
-    assert p_value(LAWS[rows], stepped(SAMPLERS[kind](problem(rows)), 2), 2_000) > 1e-3
+    assert p_value(LAWS[rows], stepped(SAMPLERS[kind](problem(rows)), 2), 4_000) > 1e-3
+
+
+def test_places_without_rows_lie_among_those_with_rows() -> None:
+    """Of one row the place in the order of the sticks has the law E[w_j] = a^(j - 1) / (1 + a)^j."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(4_000):
+        places, logs, rest = size_biased(rng, *cluster_weights(rng, [1], ALPHA), ALPHA, 60)
+        found.append(int(np.flatnonzero(places == 0)[0]))
+        assert abs(np.exp(logs).sum() + np.exp(rest) - 1) < 1e-9
+    share = ALPHA ** np.arange(4) / (1 + ALPHA) ** np.arange(1, 5)
+    seen = np.bincount(found, minlength=5)
+    expected = 4_000 * np.append(share, 1 - share.sum())
+    statistic = np.sum((np.append(seen[:4], seen[4:].sum()) - expected) ** 2 / expected)
+    assert chi2.sf(statistic, 4) > 1e-3
+    assert statistic < np.sum((np.array([4_000, 0, 0, 0, 0]) - expected) ** 2 / expected) / 100  # all of them first
 
 
 def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,9 @@ the N rows and m_j = (N / n) #{i in S: z_i = j}:
     z_i among {j: w_j >= u_i}, with probabilities proportional to f(x_i | theta_j), for i in S.
 
 With `control`, m_j and the parameters' statistics are those of all rows at their present labels: the control variate
-that leaves no noise of the batch at all. Then, as far as an update is exact, so is the sampler, whatever n and h:
-SCIR's transitions leave the conditional laws of sticks and parameters invariant, and labels are a random scan.
+that leaves no noise of the batch at all. Then, as with all rows in a batch, and as far as an update is exact, so is the
+sampler, whatever n and h: auxiliary numbers are drawn anew given the present labels, from which SCIR's transitions
+leave the conditional laws of sticks and parameters invariant, and labels are a random scan.
 
 Components behind the last one with a row are forgotten, so that what is opened again has fresh parameters. Now and then
 clusters are split and merged on the statistics of all rows (`split_merge`), after which sticks are drawn anew.
@@ -46,7 +47,7 @@ from orthodrome.models.mixture.split_merge import Tally, split_and_merge
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import cluster_weights, size_biased, stick_weights, sticks_of
 
-STICKS, AUXILIARY = 4, 5
+STICKS, AUXILIARY, TOTALS, STICK_TOTALS = 4, 5, 6, 7
 """Streams of a transition, beside those of Gibbs."""
 
 
@@ -157,8 +158,12 @@ class StochasticMixture(MixtureSampler):
         """Take a step of sticks and parameters."""
         statistics, size = self.estimated(state, held, rows), held.shape[0]
         prior, shapes = self._shapes(float(state.concentration), statistics[:, 0])
-        step = self.stick_step
-        state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), state.sticks[:size], shapes, prior, step)
+        sticks, step = state.sticks[:size], self.stick_step
+        if self.control or rows.shape[0] == self.given.total:
+            known = (state.parameters[held], state.auxiliary[held], statistics)
+            state.auxiliary[held] = self.update.renewed(stream(seed, TOTALS), self.given.components, *known)
+            sticks = self.update.renewed_sticks(stream(seed, STICK_TOTALS), sticks, shapes)
+        state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), sticks, shapes, prior, step)
         places = (state.parameters, state.auxiliary, held)
         own = stream(seed, PARAMETERS)
         self.update.advance_slots(own, self.given.components, *places, statistics, self.parameter_step)
@@ -193,12 +198,14 @@ class StochasticMixture(MixtureSampler):
             return state, tally
         return self._drawn_anew(seed, state, np.flatnonzero(state.sizes).astype(np.int32)), tally
 
-    def _drawn_anew(self, seed: int, state: MixtureState, held: NDArray[np.int32]) -> MixtureState:
+    def _drawn_anew(self, seed: int, state: MixtureState, clusters: NDArray[np.int32]) -> MixtureState:
         """Draw weights, the order of the sticks and parameters from their law given the partition."""
         rng, given, alpha = np.random.default_rng([seed, STICKS]), self.given, float(state.concentration)
-        logs, log_rest = cluster_weights(rng, state.sizes[held], alpha)
-        order = size_biased(rng, logs)
-        held, logs = held[order], logs[order]
+        logs, log_rest = cluster_weights(rng, state.sizes[clusters], alpha)
+        free = np.flatnonzero(state.sizes == 0).astype(np.int32)
+        places, logs, log_rest = size_biased(rng, logs, log_rest, alpha, free.shape[0])
+        empty = places < 0
+        held = np.where(empty, np.append(free, 0)[np.cumsum(empty) - empty], clusters[places]).astype(np.int32)
         prior, shapes = self._shapes(alpha, state.sizes[held].astype(float))
         state.sticks[: held.shape[0]] = sticks_of(rng, logs, log_rest, self.update.stick_totals(shapes, prior))
         state.parameters[held] = given.components.draw(stream(seed, PARAMETERS), state.statistics[held])

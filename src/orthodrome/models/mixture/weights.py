@@ -77,12 +77,30 @@ def escobar_west(
     return max(float(rng.gamma(a + clusters - (not more), 1 / rate)), 1e-12)
 
 
-def size_biased(rng: np.random.Generator, log_weights: Reals) -> np.ndarray:
-    """Return a size-biased random order: one after the other, with probabilities proportional to the weights left.
+def size_biased(
+    rng: np.random.Generator, log_weights: Reals, log_rest: float, concentration: float, most: int
+) -> tuple[np.ndarray, Reals, float]:
+    """Draw the places of clusters in the order of the sticks, given their weights and that of the rest.
 
-    Exponential clocks with the weights as rates ring in this order.
+    The order of the sticks is a size-biased one of all components, those without rows included (Pitman 1996): one after
+    the other, with probabilities proportional to the weights left. Where the rest is chosen, its first stick is broken
+    off: a component without rows takes the place; `most` of them at most.
+
+    Return the number of the cluster in every place, -1 without one; the log weights by place; the log of what is left.
     """
-    return np.argsort(np.log(rng.standard_exponential(log_weights.shape[0])) - log_weights, kind="stable")
+    left, places, logs = np.array(log_weights), [], []
+    for _ in range(left.shape[0]):
+        while most > 0 and math.log1p(-rng.random()) < log_rest - np.logaddexp(log_rest, np.logaddexp.reduce(left)):
+            pair = log_gammas(rng, np.array([1.0, concentration]))
+            total = np.logaddexp(pair[0], pair[1])
+            places.append(-1)
+            logs.append(log_rest + float(pair[0] - total))
+            log_rest, most = log_rest + float(pair[1] - total), most - 1
+        cluster = int(np.argmax(left + rng.gumbel(size=left.shape[0])))
+        places.append(cluster)
+        logs.append(float(log_weights[cluster]))
+        left[cluster] = -np.inf
+    return np.array(places, np.int64), np.array(logs), log_rest
 
 
 def sticks_of(rng: np.random.Generator, log_weights: Reals, log_rest: float, shapes: Reals) -> Reals:

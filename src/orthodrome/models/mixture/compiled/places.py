@@ -7,7 +7,9 @@ of the clusters in places j and l, of all rows, w the weights and v the sticks o
     two clusters change places, the sticks stay:           min(1, (w_j / w_l)^(m_l - m_j))
     neighbours j, j + 1 change places with their sticks:   min(1, (1 - v_{j+1})^{m_j} / (1 - v_j)^{m_{j+1}})
 
-A place is an index into the slots, so no row is looked at. Then, J sticks being held,
+An exchange that would leave the last of the places that are held without a row is refused: from where it leads, places
+end earlier, and no proposal leads back. A place is an index into the slots, so no row is looked at. Then, J sticks
+being held,
 
     u_i ~ U(0, w_{z_i});   alpha ~ Gamma(a + J, b - sum_j log(1 - v_j))  (erratum 001-8);
     (g_0, g_1) ~ (Gamma(1), Gamma(alpha)) broken off the rest until it is below the lowest u_i.
@@ -63,13 +65,16 @@ def swap_places(stream, order, held, sticks, sizes, log_weights):  # type: ignor
     l += l >= j  # noqa: E741
     weigh(sticks, held, log_weights)
     gain = (log_weights[j] - log_weights[l]) * float(sizes[order[l]] - sizes[order[j]])
-    if log(uniform(word(stream))) < gain:
+    last = held - 1
+    empties = (j == last and sizes[order[l]] == 0) or (l == last and sizes[order[j]] == 0)
+    if log(uniform(word(stream))) < gain and not empties:
         order[j], order[l] = order[l], order[j]
     j = min(int(uniform(word(stream)) * (held - 1)), held - 2)
     first = sticks[j, 1] - log_sum(sticks[j, 0], sticks[j, 1])
     second = sticks[j + 1, 1] - log_sum(sticks[j + 1, 0], sticks[j + 1, 1])
     gain = second * float(sizes[order[j]]) - first * float(sizes[order[j + 1]])
-    if log(uniform(word(stream))) < gain:
+    empties = j + 1 == last and sizes[order[j]] == 0
+    if log(uniform(word(stream))) < gain and not empties:
         order[j], order[j + 1] = order[j + 1], order[j]
         for c in range(2):
             sticks[j, c], sticks[j + 1, c] = sticks[j + 1, c], sticks[j, c]

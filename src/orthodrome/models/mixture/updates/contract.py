@@ -55,6 +55,18 @@ class ComponentUpdate(abc.ABC):
         moved = self.advance(seed, components, parameters[slots], auxiliary[slots], statistics, step)
         parameters[slots], auxiliary[slots] = moved
 
+    def renewed(self, seed: int, components: Any, parameters: Reals, auxiliary: Reals, statistics: Reals) -> Reals:
+        """Return auxiliary numbers whose law given parameters and statistics is the stationary one; here as they are.
+
+        An update whose auxiliary numbers depend on the statistics draws them anew, as these change with the labels.
+        """
+        return auxiliary
+
+    def renewed_sticks(self, seed: int, sticks: Reals, shapes: Reals) -> Reals:
+        """Return sticks with the same shares, whose totals have the stationary law given the shapes; here as they
+        are."""
+        return sticks
+
     @abc.abstractmethod
     def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
         """Return sticks (log g_0, log g_1) after a step.

@@ -5,6 +5,10 @@ With n the estimated counts, a the prior and theta positive weights whose shares
     SCIR     theta' by the exact transition of a CIR process over the time h with the shapes a + n (Baker et al. 2018)
     SGRLD    theta' = |theta + h (a - theta + n - phi n.) + sqrt(2 h theta) N|        (Patterson & Teh 2013)
 
+SCIR's theta has independent shares and total given n, and the law of the total, Gamma(a d + n.), depends on n. Labels
+change n, and are drawn given the shares alone; so the totals are then those of labels that are gone, and a transition
+from them would not leave the law of the shares as it is. `renewed` draws them anew, which makes it exact at any h.
+
 A stick is a simplex of two, (g_0, g_1) with v = g_0 / (g_0 + g_1), a = (1, alpha) and n = (m_j, sum_{l>j} m_l). In
 SGRLD's second weight the share is 1 - v (erratum 1.6 c).
 """
@@ -41,6 +45,11 @@ class ScirSticks(ComponentUpdate):
         """Return the sums of the shapes: g_0 and g_1 are Gamma numbers with the shapes themselves."""
         return shapes.sum(axis=1)
 
+    def renewed_sticks(self, seed: int, sticks: Reals, shapes: Reals) -> Reals:
+        """Draw the totals given the shapes."""
+        totals = log_gammas(np.random.default_rng(seed), shapes.sum(axis=1))
+        return sticks + (totals - np.logaddexp(sticks[:, 0], sticks[:, 1]))[:, None]
+
 
 @pytree
 class SimplexSCIR(ScirSticks):
@@ -55,6 +64,12 @@ class SimplexSCIR(ScirSticks):
         sizes = components.prior * np.diff(components.bounds)
         totals = log_gammas(np.random.default_rng(seed), components.block_sums(statistics[:, 1:]) + sizes)
         return parameters + components.spread(totals)
+
+    def renewed(
+        self, seed: int, components: CategoricalComponents, parameters: Reals, auxiliary: Reals, statistics: Reals
+    ) -> Reals:
+        """Draw the totals given the counts."""
+        return self.fresh(seed, components, parameters, statistics)
 
     def opened(self, seed: int, components: CategoricalComponents, count: int) -> tuple[Reals, Reals]:
         """Draw log theta of Gamma(a) numbers; their shares are of the base measure."""
