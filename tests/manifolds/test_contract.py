@@ -7,6 +7,7 @@ is far below any mistake in a formula; `test_manifold_controls.py` holds the wro
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -16,14 +17,26 @@ import pytest
 from jax import Array
 
 from orthodrome.manifolds import LogPositive, LogRatioSimplex, Manifold
+from support.quick import quick
 from support.registry.manifolds import MANIFOLDS
 
 pytestmark = pytest.mark.usefixtures("x64")
-every = pytest.mark.parametrize("name", MANIFOLDS)
-exact = pytest.mark.parametrize("name", [n for n, (make, _) in MANIFOLDS.items() if make().exact_flow])
-smooth = pytest.mark.parametrize(
-    "name", [n for n, (make, _) in MANIFOLDS.items() if make().exact_flow and make().smooth]
+OTHER_SIZES = (
+    *("ball-one", "ball-norm-4", "box-scalar", "sphere-circle", "rotation-3-copies"),
+    *("stiefel-one-column", "stiefel-wide", "stiefel-square", "stiefel-two"),
 )
+"""Left to the slow suite: every manifold is in the fast one by itself and in copies, in every form of its formulas."""
+
+
+def over(names: Iterable[str]) -> Any:
+    """The decorator for a test of these manifolds."""
+    names = list(names)
+    return pytest.mark.parametrize("name", quick(names, *(name for name in names if name not in OTHER_SIZES)))
+
+
+every = over(MANIFOLDS)
+exact = over(n for n, (make, _) in MANIFOLDS.items() if make().exact_flow)
+smooth = over(n for n, (make, _) in MANIFOLDS.items() if make().exact_flow and make().smooth)
 compiled = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 

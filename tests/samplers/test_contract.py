@@ -29,14 +29,9 @@ from support.registry import SAMPLERS, STARTS, Case
 from support.registry.python_samplers import PYTHON_SAMPLERS
 
 COUNT = 3
-LONG_TO_COMPILE = (
-    *("Adapted", "AdaptedDiffusion", "AdaptedTempering", "StochasticAdapted", "Scheduled", "Tempering"),
-    *("SWF", "SCIR", "SOU", "GeodesicNUTS", "GSGNHT"),
-)
-"""Their vmap is left to the slow suite: what the first hold is compiled here by itself, and of the others `RandomWalk`,
-`GeodesicHMC`, `SGGMC` and `SimplexLangevin` have their likes."""
 COMPILED = [name for name, case in SAMPLERS.items() if case.kind.compiled]
-QUICK_TO_COMPILE = [name for name in COMPILED if name not in LONG_TO_COMPILE]
+IN_A_VMAP = ("GeodesicHMC", "RandomWalk", "RiemannianHMC", "ColumnPairs", "SGGMC", "SGLD", "SimplexLangevin")
+"""One of every kind: their vmap is compiled in the fast suite, that of their likes in the slow one."""
 PER_LEAF = [name for name, case in SAMPLERS.items() if case.retuned and case.per_leaf]
 UNADJUSTED = {"lp", "temperature", "step_size", "clipped"}
 
@@ -183,7 +178,7 @@ def distances(a: Any, b: Any) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("seen", quick(COMPILED, *QUICK_TO_COMPILE), indirect=True)
+@pytest.mark.parametrize("seen", quick(COMPILED, *IN_A_VMAP), indirect=True)
 def test_chains_in_a_vmap_are_chains_in_a_loop(seen: Seen) -> None:
     """The same keys give the same draws to rounding."""
     with jax.enable_x64(True):
