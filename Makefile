@@ -50,10 +50,11 @@ QUICK_COMPILE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitter
 	--xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1
 known = $(shell XLA_FLAGS="$(1)" $(BIN)/python -c 'import jax; jax.devices(); print("$(1)")' 2>/dev/null)
 KNOWN_FLAGS = $(or $(call known,$(QUICK_COMPILE)),$(foreach flag,$(QUICK_COMPILE),$(call known,$(flag))))
+# Of the many processes of the tests each would compile the package's own modules where the shell forbids bytecode.
 # The types are checked beside the tests: it takes one core most of a minute. Either failing fails the target.
 test: lint ## lint, types and tests: about 15 minutes on 2 cores
 	@$(BIN)/mypy --no-error-summary & types=$$!; \
-	XLA_FLAGS="$(XLA_FLAGS) $(KNOWN_FLAGS)" $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not slow"; tests=$$?; \
+	PYTHONDONTWRITEBYTECODE= XLA_FLAGS="$(XLA_FLAGS) $(KNOWN_FLAGS)" $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not slow"; tests=$$?; \
 	wait $$types && exit $$tests
 
 test-all: lint types ## also the full matrix, the long kills and the million-step runs
