@@ -6,8 +6,8 @@ import numpy as np
 import scipy.stats
 
 from orthodrome.kernels.lanes import LANES
-from orthodrome.kernels.normals import fill_normals
 from orthodrome.kernels.streams import next_bits, seed_lane, stream_key, warm
+from orthodrome.kernels.vectors.normals import fill_normals
 
 
 def opened() -> np.ndarray:

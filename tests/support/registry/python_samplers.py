@@ -9,6 +9,8 @@ PYTHON_SAMPLERS = {
     "AllocationGibbs": "models/lda/test_samplers.py::test_gibbs_draws_from_the_enumerated_posterior",
     "CollapsedGibbs": "models/lda/test_samplers.py::test_gibbs_draws_from_the_enumerated_posterior",
     "StochasticAllocation": "models/lda/test_samplers.py::test_weights_have_the_mean_of_their_conditional_law",
+    "RememberedAllocation": "models/lda/test_remembered.py::"
+    "test_one_document_at_a_time_draws_from_the_enumerated_posterior",
     "MixtureGibbs": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
     "StochasticMixture": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
 }

@@ -158,7 +158,8 @@ class StochasticMixture(MixtureSampler):
         """Take a step of sticks and parameters."""
         statistics, size = self.estimated(state, held, rows), held.shape[0]
         prior, shapes = self._shapes(float(state.concentration), statistics[:, 0])
-        sticks, step = state.sticks[:size], self.stick_step
+        step = self.stick_step
+        sticks: Reals = state.sticks[:size]
         if self.control or rows.shape[0] == self.given.total:
             known = (state.parameters[held], state.auxiliary[held], statistics)
             state.auxiliary[held] = self.update.renewed(stream(seed, TOTALS), self.given.components, *known)

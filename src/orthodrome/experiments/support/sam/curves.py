@@ -120,8 +120,9 @@ def trace_curve(
                     began = time.process_time()
                     seed = seed_of(transition_key(key, CHAIN, np.uint32(count)))
                     state, info = sampler.transition(seed, state, max(0.0, 1 - seconds / (WARM_UP * budget)))
-                    times.append(time.process_time() - began)
-                    seconds, count = seconds + times[-1], count + 1
+                    ended = time.process_time()
+                    times.append(ended - began)
+                    seconds, count = seconds + ended - began, count + 1
                     heat.append(getattr(info, "temperature", math.nan))
                     history.add(count, seconds, state.topics)
                 curve.rows.append((seconds, count, *evaluate(model, history, WARM_UP * budget, held_out, honest)))

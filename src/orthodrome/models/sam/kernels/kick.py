@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from orthodrome.kernels.eights import EIGHT, eight, read, read_as, spread, write
 from orthodrome.kernels.lanes import LANES, fused
-from orthodrome.kernels.normals import fill_normals
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_as, spread, write
+from orthodrome.kernels.vectors.normals import fill_normals
 from orthodrome.models.sam.kernels.density import OPTIONS
 from orthodrome.models.sam.kernels.tiles import open_stream, strip_words, tile_words
 

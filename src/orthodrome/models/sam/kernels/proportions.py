@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit, prange
 
 from orthodrome.kernels.lanes import LANES, fused, load, splat, store, where_positive
-from orthodrome.kernels.normals import fill_normals
 from orthodrome.kernels.streams import next_bits, seed_lane, stream_key, warm
+from orthodrome.kernels.vectors.normals import fill_normals
 from orthodrome.models.sam.kernels.density import OPTIONS, force_on_simplex, force_on_sphere
 from orthodrome.models.sam.kernels.paths import great_circle, straight
 

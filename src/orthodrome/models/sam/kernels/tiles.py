@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from orthodrome.kernels.eights import EIGHT, eight, read, spread, write
 from orthodrome.kernels.lanes import LANES, fused
 from orthodrome.kernels.streams import mixed, seed_lane, stream_key, warm
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, spread, write
 from orthodrome.models.sam.kernels.density import OPTIONS
 
 NUMBERS, STRIPS, FEW = 3072, 16, 4

@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit, prange
 
 from orthodrome.kernels.lanes import LANES
-from orthodrome.kernels.normals import fill_normals
 from orthodrome.kernels.streams import mixed, seed_lane, stream_key, warm
+from orthodrome.kernels.vectors.normals import fill_normals
 from orthodrome.models.sam.kernels.density import OPTIONS
 
 

@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from orthodrome.kernels.eights import EIGHT, eight, read, spread, write
 from orthodrome.kernels.lanes import fused
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, spread, write
 from orthodrome.models.sam.kernels.density import OPTIONS
 from orthodrome.models.sam.kernels.tiles import add_gram, strip_words, tile_words
 

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from orthodrome.core.types import Reals
-from orthodrome.kernels.eights import EIGHT, eight, read, spread, transposed, write
 from orthodrome.kernels.lanes import fused
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, spread, transposed, write
 from orthodrome.models.sam.kernels.density import OPTIONS
 
 

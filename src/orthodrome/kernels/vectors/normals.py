@@ -15,8 +15,9 @@ import math
 import numpy as np
 from numba import njit
 
-from orthodrome.kernels.eights import EIGHT, read, write
-from orthodrome.kernels.lane_bits import (
+from orthodrome.kernels.lanes import LANES, fused, root, splat
+from orthodrome.kernels.vectors.eights import EIGHT, read, write
+from orthodrome.kernels.vectors.lane_bits import (
     as_bits,
     as_real,
     both,
@@ -29,7 +30,6 @@ from orthodrome.kernels.lane_bits import (
     where_less,
     where_set,
 )
-from orthodrome.kernels.lanes import LANES, fused, root, splat
 
 OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
 
