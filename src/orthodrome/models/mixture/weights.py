@@ -34,6 +34,13 @@ def cluster_weights(rng: np.random.Generator, sizes: Any, concentration: float) 
     return logs[:-1], float(logs[-1])
 
 
+def broken_off(rng: np.random.Generator, log_rest: float, concentration: float) -> tuple[Reals, float, float]:
+    """Break a stick off the rest: return (log g_0, log g_1), the log weight, and the log of what is left."""
+    pair = log_gammas(rng, np.array([1.0, concentration]))
+    total = np.logaddexp(pair[0], pair[1])
+    return pair, log_rest + float(pair[0] - total), log_rest + float(pair[1] - total)
+
+
 def open_components(
     rng: np.random.Generator, log_rest: float, concentration: float, lowest: float, most: int
 ) -> tuple[Reals, Reals, float]:
@@ -45,10 +52,8 @@ def open_components(
     pairs: list[Reals] = []
     weights: list[float] = []
     while log_rest > lowest and len(pairs) < most:
-        pair = log_gammas(rng, np.array([1.0, concentration]))
-        total = np.logaddexp(pair[0], pair[1])
-        weights.append(log_rest + float(pair[0] - total))
-        log_rest += float(pair[1] - total)
+        pair, weight, log_rest = broken_off(rng, log_rest, concentration)
+        weights.append(weight)
         pairs.append(pair)
     return np.array(pairs).reshape(-1, 2), np.array(weights), log_rest
 
@@ -91,11 +96,10 @@ def size_biased(
     left, places, logs = np.array(log_weights), [], []
     for _ in range(left.shape[0]):
         while most > 0 and math.log1p(-rng.random()) < log_rest - np.logaddexp(log_rest, np.logaddexp.reduce(left)):
-            pair = log_gammas(rng, np.array([1.0, concentration]))
-            total = np.logaddexp(pair[0], pair[1])
+            _, weight, log_rest = broken_off(rng, log_rest, concentration)
             places.append(-1)
-            logs.append(log_rest + float(pair[0] - total))
-            log_rest, most = log_rest + float(pair[1] - total), most - 1
+            logs.append(weight)
+            most -= 1
         cluster = int(np.argmax(left + rng.gumbel(size=left.shape[0])))
         places.append(cluster)
         logs.append(float(log_weights[cluster]))
