@@ -67,12 +67,12 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
 
     monkeypatch.setattr(network_model.NetworkEigenmodel, "drawn", drawn)
     fit = lambda **given: NetworkEigenmodel(1, restarts=0, num_chains=2, **given).fit(two_blocks())
-    assert fit().tempered_ and used == ["GeodesicHMC", "Tempering"]
+    assert fit().tempered_ and used == ["EigenmodelHMC", "Tempering"]
     used.clear()
-    assert not fit(tempering=None).tempered_ and used == ["GeodesicHMC"]
+    assert not fit(tempering=None).tempered_ and used == ["EigenmodelHMC"]
     used.clear()
     apart = False
-    assert not fit().tempered_ and used == ["GeodesicHMC"]
+    assert not fit().tempered_ and used == ["EigenmodelHMC"]
 
 
 NAMES = ("eigenvalues", "intercept")

@@ -11,6 +11,7 @@ PYTHON_SAMPLERS = {
     "StochasticAllocation": "models/lda/test_samplers.py::test_weights_have_the_mean_of_their_conditional_law",
     "RememberedAllocation": "models/lda/test_remembered.py::"
     "test_one_document_at_a_time_draws_from_the_enumerated_posterior",
+    "EigenmodelHMC": "models/network/test_hmc.py::test_the_prior_stays_when_networks_follow_it",
     "MixtureGibbs": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
     "StochasticMixture": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
 }

@@ -25,7 +25,7 @@ class NetworkJob(RunSettings):
     method: str = option("hmc", "hmc, or gibbs: Hoff's sampler (probit only).", choices=("hmc", "gibbs"))
     restarts: int = option(4, "Random starts that are tried beside those from the spectrum.", least=0, most=1000)
     tempering: str = tempering_option()
-    num_steps: int = option(20, "Leapfrog steps of a trajectory.", least=1, most=10_000)
+    num_steps: int | None = option(None, "Leapfrog steps of a trajectory (else 10 on average).", least=1, most=10_000)
     num_warmup: int = option(500, "Transitions of each chain before its first draw; they tune the sampler.", least=1)
     num_draws: int = option(500, "Draws of each chain.", least=4)
 

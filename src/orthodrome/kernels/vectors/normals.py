@@ -17,6 +17,7 @@ from numba import njit
 
 from orthodrome.kernels.lanes import LANES, fused, root, splat
 from orthodrome.kernels.vectors.eights import EIGHT, read, write
+from orthodrome.kernels.vectors.elementary import OPTIONS, log
 from orthodrome.kernels.vectors.lane_bits import (
     as_bits,
     as_real,
@@ -27,14 +28,10 @@ from orthodrome.kernels.vectors.lane_bits import (
     number,
     plus,
     right,
-    where_less,
     where_set,
 )
 
-OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
-
 _SWAP, _SIGN, _FRACTION, _ONE = np.uint32(1 << 30), np.uint32(1 << 31), np.uint32((1 << 30) - 1), np.uint32(1)
-_MANTISSA, _FROM_HALF = np.uint32(0x7FFFFF), np.uint32(0x3F000000)
 
 
 @njit(**OPTIONS)
@@ -46,26 +43,10 @@ def _advanced(a, b, c, count):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _log(u):  # type: ignore[no-untyped-def]
-    """Return the logarithm of positive normal numbers: u = 2^e m, log m = 2 artanh(f), f = (m - 1) / (m + 1)."""
-    pattern = as_bits(u)
-    m = as_real(either(both(pattern, splat(pattern, _MANTISSA)), splat(pattern, _FROM_HALF)))  # in [1/2, 1)
-    edge, one = splat(u, math.sqrt(0.5)), splat(u, 1.0)
-    exponent = number(right(pattern, 23)) - where_less(m, edge, splat(u, 127.0), splat(u, 126.0))
-    m = where_less(m, edge, m + m, m)
-    f = (m - one) / (m + one)  # |f| < 0.172
-    s = f * f
-    series = fused(splat(u, 2 / 9), s, splat(u, 2 / 7))
-    series = fused(series, s, splat(u, 2 / 5))
-    series = fused(series, s, splat(u, 2 / 3))
-    return fused(exponent, splat(u, math.log(2)), f * fused(s, series, splat(u, 2.0)))
-
-
-@njit(**OPTIONS)
 def _pair(bits, turn):  # type: ignore[no-untyped-def]
     """Return two independent standard normals from two random words, in every lane."""
     whole = number(right(bits, 1))
-    radius = root(splat(whole, -2.0) * _log(fused(whole, splat(whole, 2.0**-31), splat(whole, 2.0**-32))))
+    radius = root(splat(whole, -2.0) * log(fused(whole, splat(whole, 2.0**-31), splat(whole, 2.0**-32))))
     fraction = number(both(turn, splat(turn, _FRACTION)))
     angle = fused(fraction, splat(whole, math.pi * 2.0**-31), splat(whole, -math.pi / 4))
     s, one = angle * angle, splat(whole, 1.0)

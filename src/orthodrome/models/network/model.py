@@ -3,10 +3,10 @@
     P(edge ij) = F([U L U']_ij + c)
 
 with a frame U, eigenvalues L of either sign (similar nodes attract or repel each other) and an intercept c; the prior
-is in `law`. All three are sampled together by geodesic Monte Carlo on the product of the frames with flat space. The
-posterior has local modes: several starts are tried and the best kept (`restarts`), and if the chains then still
-disagree, they are drawn once more with parallel tempering, between the modes. Signs and order of the columns are not
-identified: draws are aligned to one another (`aligned`).
+is in `law`. All three are sampled together by geodesic Monte Carlo on the product of the frames with flat space
+(`hmc`). The posterior has local modes: several starts are tried and the best kept (`restarts`), and if the chains then
+still disagree, they are drawn once more with parallel tempering, between the modes. Signs and order of the columns are
+not identified: draws are aligned to one another (`aligned`).
 
 A network whose pairs are too many for a gradient of all of them is drawn by stochastic gradients (Liu, Zhu & Song 2016,
 section 6), from batches of its edges and of its other pairs (`pair_gradient`): memory and the time of a draw then go by
@@ -31,6 +31,7 @@ from orthodrome.models.base import SampledModel, Saving, thinned
 from orthodrome.models.modes import asked_replicas, disagree, tempered
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
+from orthodrome.models.network.hmc import eigenmodel_hmc
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
 from orthodrome.models.network.pairs import SparseNetwork, read_pairs
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
     import xarray
 
 METHODS = ("hmc", "gibbs", *STOCHASTIC)
+LENGTH, WORDS = 10, 20
+"""Leapfrog steps of a trajectory on average, and words of a stochastic transition, if `num_steps` does not say."""
+LENGTHS = np.array([6, 8, 10, 12, 14], np.int32)
+"""The lengths that take turns in a tempered run: those of `hmc`, evenly."""
 
 
 class NetworkEigenmodel(SampledModel):
@@ -60,7 +65,8 @@ class NetworkEigenmodel(SampledModel):
     tempering: 'auto': if the chains end in different modes, and then with as many replicas as the dimension asks for;
         None: never; a number: always, with so many replicas (see `Tempering`)
     step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
-    num_steps: leapfrog steps of a trajectory (T in the paper), or words of a stochastic transition
+    num_steps: leapfrog steps of a trajectory (T in the paper; on average, unless `step_size` is given), or words of a
+        stochastic transition; None: 10, or 20
     batch_size: of a stochastic gradient: so many edges, and three times as many other pairs
     num_chains, num_warmup, num_draws: of the run
     dtype: 'float32' or 'float64'
@@ -84,7 +90,7 @@ class NetworkEigenmodel(SampledModel):
         restarts: int = 4,
         tempering: int | str | None = "auto",
         step_size: Any = None,
-        num_steps: int = 20,
+        num_steps: int | None = None,
         batch_size: int = 10_000,
         num_chains: int = 4,
         num_warmup: int = 500,
@@ -123,7 +129,8 @@ class NetworkEigenmodel(SampledModel):
         """
         self.check_run()
         doors.check_whole("rank", self.rank, 1)
-        doors.check_whole("num_steps", self.num_steps, 1)
+        if self.num_steps is not None:
+            doors.check_whole("num_steps", self.num_steps, 1)
         doors.check_whole("restarts", self.restarts, 0)
         if self.tempering not in (None, "auto"):
             doors.check_whole("tempering", self.tempering, 2)
@@ -159,7 +166,8 @@ class NetworkEigenmodel(SampledModel):
         self.tempered_ = False
         with self.in_precision():
             anchor = near_mode(network, self.rank, self.link, self.dtype)
-            sampler = stochastic_sampler(network, self.link, self.method, self.batch_size, self.num_steps, anchor)
+            words = WORDS if self.num_steps is None else self.num_steps
+            sampler = stochastic_sampler(network, self.link, self.method, self.batch_size, words, anchor)
             starts = starts_near(anchor, self.num_chains, self.random_state)
             self.draws_ = self._aligned(sampler, starts, saving)
         self._summarise()
@@ -172,32 +180,39 @@ class NetworkEigenmodel(SampledModel):
 
     def _draws(self, saving: Saving) -> xarray.DataTree:
         """Return the aligned draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
-        sampler, replicas = self._sampler(), asked_replicas(self.tempering)
-        starts = self._starts(sampler)
+        starts, replicas = self._starts(), asked_replicas(self.tempering)
         self.tempered_ = replicas is not None
-        tree = self._aligned(sampler if replicas is None else Tempering(sampler, num_replicas=replicas), starts, saving)
+        if replicas is not None:
+            return self._aligned(Tempering(self._compiled_sampler(), num_replicas=replicas), starts, saving)
+        tree = self._aligned(self._sampler(self.num_warmup), starts, saving)
         certain = self.tempering != "auto" or self.method == "gibbs" or bool(tree.attrs["interrupted"])
         if certain or not disagree(tree, ("eigenvalues", "intercept")):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(sampler, dimension(starts[0])), starts, saving.beside())
+        return self._aligned(tempered(self._compiled_sampler(), dimension(starts[0])), starts, saving.beside())
 
     def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
         return aligned(self.drawn(sampler, starts, dims, coords, saving))
 
-    def _sampler(self) -> Any:
+    def _sampler(self, num_warmup: int) -> Any:
         if self.method == "gibbs":
             return EigenmodelGibbs(self.edges_)
-        law = target(self.edges_, self.link, self.dtype)
-        return GeodesicHMC(FullGradient(law), self.step_size, self.num_steps)
+        steps = LENGTH if self.num_steps is None else self.num_steps
+        return eigenmodel_hmc(self.edges_, self.link, self.step_size, steps, num_warmup, self.dtype)
 
-    def _starts(self, sampler: Any) -> list[Start]:
+    def _compiled_sampler(self) -> GeodesicHMC:
+        """Return the sampler that can be tempered; its lengths take turns, as no one length suits all directions."""
+        law = target(self.edges_, self.link, self.dtype)
+        return GeodesicHMC(FullGradient(law), self.step_size, LENGTHS if self.num_steps is None else self.num_steps)
+
+    def _starts(self) -> list[Start]:
         """Return one start for each chain: from the spectrum, or the best of those that were tried."""
         settings = self.edges_, self.rank, self.link
         if not self.restarts or self.method == "gibbs":
             return spectral_starts(*settings, self.num_chains, self.random_state, self.dtype)
         run: dict[str, Any] = {"num_chains": self.num_chains, "num_warmup": TRIED - LOOKED, "num_draws": LOOKED}
+        sampler = self._sampler(TRIED - LOOKED)
         short = lambda starts: sample(sampler, starts, seed=self.random_state, progress=False, check=False, **run)
         tried = candidates(*settings, self.restarts, self.random_state, self.dtype)
         return best_starts(tried, short, self.num_chains)

@@ -1,9 +1,11 @@
 """The engine of samplers that Python steps (`compiled = False`): numba kernels, streams of data, large states.
 
-One chain after the other, one transition at a time; the state of the run is a list with the state of each chain. The
-keys are those of the compiled loop. A state belongs to the engine: `step` may change its arrays in place and return
-them, so a state of hundreds of megabytes is never copied. What is kept of a draw is copied at once into rows (chain,
-draw, ...). Between two chunks no transition is under way, so a checkpoint written then is consistent.
+One chain after the other, one transition at a time; the state of the run is a list with the state of each chain. Where
+a transition keeps to one core and needs no interpreter meanwhile (`one_core`), chains are stepped side by side, each in
+a thread, which changes none of their numbers. The keys are those of the compiled loop. A state belongs to the engine:
+`step` may change its arrays in place and return them, so a state of hundreds of megabytes is never copied. What is kept
+of a draw is copied at once into rows (chain, draw, ...). Between two chunks no transition is under way, so a checkpoint
+written then is consistent.
 
 A `PythonSampler` uses its key for nothing but a seed, and in the middle of a numba program a small call of JAX costs a
 third of a millisecond (the caches are cold and a thread must wake). So its seeds are drawn in blocks, one call for
@@ -15,13 +17,16 @@ In a warm-up that is not kept, only the Info of the transitions and whether the 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any, NamedTuple, cast
 
 import jax
 import numpy as np
 from jax import Array
 
+from orthodrome.core.machine import usable_cores
 from orthodrome.core.types import Tree
 from orthodrome.random.keys import DrawnSeed, drawn_seeds
 from orthodrome.run.loop import Kept, init_key, transition_key, transition_seeds
@@ -58,15 +63,16 @@ class PythonEngine(NamedTuple):
 
     def advance(self, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> tuple[Any, Kept]:
         keeps = first_step >= self.num_warmup or self.keep_warmup
-        rows: Any = None
-        for chain, number in enumerate(self.chains):
-            keys = self._keys(sampler, np.uint32(number), first_step)
+        rows = DrawRows(len(self.chains), count)
+
+        def carry(chain: int) -> None:
+            keys = self._keys(sampler, np.uint32(self.chains[chain]), first_step)
             for i in range(count):
                 state[chain], info = _transitions(sampler, state[chain], itertools.islice(keys, thin))
-                kept = keep_in_python(sampler, state[chain], info, keeps)
-                rows = empty_rows(kept, len(self.chains), count) if rows is None else rows
-                write_row(rows, kept, chain, i)
-        return state, rows
+                rows.write(keep_in_python(sampler, state[chain], info, keeps), chain, i)
+
+        each_of(len(self.chains), carry, usable_cores() if sampler.one_core else 1)
+        return state, rows.arrays
 
     def program(self, sampler: Any, state: Any) -> str:
         return f"{jax.tree.structure(sampler)} {jax.tree.structure(state)}"
@@ -78,6 +84,22 @@ class PythonEngine(NamedTuple):
         for t in itertools.count(first_step, SEEDS_AT_ONCE):
             steps = np.arange(t, t + SEEDS_AT_ONCE).astype(np.uint32)
             yield from drawn_seeds(transition_seeds(self.key, chain, steps))
+
+
+def each_of(count: int, call: Callable[[int], None], threads: int) -> None:
+    """Call a function for each number below `count`, on so many threads, in the precision of JAX that holds here."""
+    if min(threads, count) == 1:
+        for n in range(count):
+            call(n)
+        return
+    wide = bool(jax.config.read("jax_enable_x64"))  # a thread has its own
+
+    def inside(n: int) -> None:
+        with jax.enable_x64(wide):
+            call(n)
+
+    with ThreadPoolExecutor(min(threads, count)) as pool:
+        list(pool.map(inside, range(count)))
 
 
 def _transitions(sampler: Any, state: Any, keys: Iterator[Array | DrawnSeed]) -> tuple[Any, Any]:
@@ -99,8 +121,7 @@ def keep_in_python(sampler: Any, state: Any, info: Any, keeps: bool) -> Kept:
     finite = np.array(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(draw)))
     if not keeps:
         return Kept(None, info, None, finite)
-    distance = None if sampler.manifold is None else _distance(sampler.manifold, state.position)
-    return Kept(draw, info, distance, finite)
+    return Kept(draw, info, distance_of(sampler, state), finite)
 
 
 def draw_of(sampler: Any, state: Any) -> Tree:
@@ -109,24 +130,34 @@ def draw_of(sampler: Any, state: Any) -> Tree:
     return _to_user(sampler.manifold, state.position) if own is None else own(sampler, state)
 
 
+def distance_of(sampler: Any, state: Any) -> Any:
+    """Return how far a state is from its manifold: what the sampler's `distance` says, else the manifold, by JAX."""
+    own = getattr(type(sampler), "distance", None)
+    if own is not None:
+        return own(sampler, state)
+    return None if sampler.manifold is None else _distance(sampler.manifold, state.position)
+
+
 _to_user = jax.jit(lambda manifold, x: manifold.to_user(x))
 _distance = jax.jit(lambda manifold, x: manifold.distance(x))
 
 
-def empty_rows(like: Any, num_chains: int, count: int) -> Any:
-    """Return arrays (chain, draw, ...) for `count` draws like this one of every chain."""
+class DrawRows:
+    """Arrays (chain, draw, ...) of what is kept, made like the first draw that comes, from whichever chain."""
 
-    def one(leaf: Any) -> np.ndarray:
+    def __init__(self, num_chains: int, count: int) -> None:
+        self.shape, self.arrays, self.lock = (num_chains, count), cast(Any, None), Lock()
+
+    def write(self, kept: Kept, chain: int, i: int) -> None:
+        """Copy what is kept of a draw into its row."""
+        with self.lock:
+            self.arrays = jax.tree.map(self._empty, kept) if self.arrays is None else self.arrays
+        for row, leaf in zip(jax.tree.leaves(self.arrays), jax.tree.leaves(kept), strict=True):
+            row[chain, i] = leaf
+
+    def _empty(self, leaf: Any) -> np.ndarray:
         values = np.asarray(leaf)
-        return np.empty((num_chains, count, *values.shape), values.dtype)
-
-    return jax.tree.map(one, like)
-
-
-def write_row(rows: Any, kept: Kept, chain: int, i: int) -> None:
-    """Copy what is kept of a draw into its row."""
-    for row, leaf in zip(jax.tree.leaves(rows), jax.tree.leaves(kept), strict=True):
-        row[chain, i] = leaf
+        return np.empty((*self.shape, *values.shape), values.dtype)
 
 
 def first_python_states(sampler: Any, key: Array, chains: range) -> tuple[list[Any], Tree]:

@@ -22,6 +22,8 @@ class PythonSampler(Sampler):
       was learnt is in the state.
     - `manifold` is that of `state.position`, or None if there is none to be far from.
     - `draw(state)` may be left out; then the position in the user's coordinates is kept.
+    - `distance(state)` may say how far the position is from the manifold, where a call of JAX for every draw would cost
+      more than the transition.
     """
 
     compiled: bool = False

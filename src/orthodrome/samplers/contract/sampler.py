@@ -54,6 +54,12 @@ class Sampler(abc.ABC):
         return False
 
     @property
+    def one_core(self) -> bool:
+        """Whether a transition called from Python keeps to one core and releases the interpreter: chains are then
+        stepped side by side."""
+        return False
+
+    @property
     def target_acceptance(self) -> float | None:
         """The mean acceptance rate that the sampler should have, about; None: it makes no proposals, or any will do."""
         return None
