@@ -158,10 +158,8 @@ class StochasticMixture(MixtureSampler):
         """Take a step of sticks and parameters."""
         size, alpha = held.shape[0], float(state.concentration)
         exact = self.control or batch.rows.shape[0] == self.given.total
-        if self.control:
-            statistics, lines = state.statistics, held
-        else:
-            statistics, lines = self.estimated(state, held, batch), np.arange(size, dtype=np.int32)
+        statistics: Reals = state.statistics if self.control else self.estimated(state, held, batch)
+        lines = held if self.control else np.arange(size, dtype=np.int32)
         shapes, prior = stick_shapes(alpha, statistics, lines), np.array([1.0, alpha])
         sticks = (state.sticks[:size], shapes, prior, self.stick_step, exact)
         state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), *sticks)
