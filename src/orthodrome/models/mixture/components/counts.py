@@ -36,6 +36,8 @@ from orthodrome.models.mixture.compiled.normalising import normalise_logs
 from orthodrome.models.mixture.compiled.products import FEW, choose_by_products
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
+SEEN = 1_024
+"""Entries whose mean tells how large counts are."""
 FORGETTING = 80.0
 """After this time a CIR process is, to rounding, a fresh draw of its stationary law Gamma(a + n, 1)."""
 
@@ -159,7 +161,8 @@ class CategoricalComponents(Components):
         """Return the slot that each row chooses, without an array of all densities."""
         found: Labels = np.empty(rows.shape[0], np.int32)
         facts = (log_weights, parameters, slots, weighted)
-        if data.counts.shape[0] > FEW * data.count:  # long rows, as most are
+        first = data.counts[:SEEN]
+        if first.sum() * data.counts.shape[0] > FEW * data.count * first.shape[0]:  # long rows, as most are
             self._chosen_by_logs(seed, data, rows, levels, *facts, found)
             return found
         table = (data.starts, data.columns, data.counts)
