@@ -19,6 +19,7 @@ Parts, each a table:
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,14 +89,25 @@ def chain(
         return state, seconds[0], sampler
 
 
-def numpy_chain(x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float = 0.5, clusters: int = 20) -> Seconds:
-    """Return the seconds of the same algorithm (erratum 1.3, corrected) in vectorised NumPy."""
+def our_steps(model: DirichletProcessMixture, x: Any, count: int) -> Iterator[None]:
+    """Take transitions, one at a time."""
+    rows = model.prepare(x)
+    sampler = sampler_of(model, model.settings_, model.components_law_, rows)
+    state = sampler.init(None, init_key(BASE, CHAIN))
+    for seed in drawn_seeds(transition_seeds(BASE, CHAIN, np.arange(count, dtype=np.uint32))):
+        state, _ = sampler.step(seed, state)
+        yield
+
+
+def numpy_steps(
+    x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float = 0.5, clusters: int = 20
+) -> Iterator[None]:
+    """Take transitions of the same algorithm (erratum 1.3, corrected) in vectorised NumPy, one at a time."""
     rng, x = np.random.default_rng(0), scipy.sparse.csr_matrix(x, dtype=float)
     n, d = x.shape
     z, alpha = rng.integers(clusters, size=n), 1.0
     g, theta = np.ones((clusters, 2)), rng.gamma(1.0, size=(clusters, d)) * 100
     cir = lambda v, s: 0.5 * -np.expm1(-h) * rng.noncentral_chisquare(2 * s, 2 * v * np.exp(-h) / -np.expm1(-h))
-    began, cpu = time.perf_counter(), time.process_time()
     for _ in range(count):
         rows = rng.choice(n, batch, replace=False)
         k = g.shape[0]
@@ -118,7 +130,7 @@ def numpy_chain(x: Any, count: int, batch: int = 1_000, h: float = 0.1, a: float
         p = np.exp(logs - logs.max(axis=1, keepdims=True))
         z[rows] = (p.cumsum(axis=1) < (rng.random(batch) * p.sum(axis=1))[:, None]).sum(axis=1)
         g, theta = g[: z.max() + 1], theta[: z.max() + 1]
-    return Seconds(time.perf_counter() - began, time.process_time() - cpu)
+        yield
 
 
 def scir(**more: Any) -> DirichletProcessMixture:
@@ -127,12 +139,23 @@ def scir(**more: Any) -> DirichletProcessMixture:
 
 
 def batches(options: Any) -> None:
-    x, count = msweb(options)[0], 100 if options.quick else 1_000
-    bare = {"split_merge": 0, "label_swaps": 0}
-    for name, more in (("as published", bare | {"control_variates": False}), ("by sums", bare), ("with all moves", {})):
-        seconds = Seconds(*np.min([chain(scir(**more), x, count, 20)[1] for _ in range(2)], axis=0))
-        print(f"{count} SCIR transitions, {name:15s} {seconds}", flush=True)
-    print(f"{count} in vectorised NumPy             {numpy_chain(x, count)}")
+    """The chains take turns of 50 transitions: clocks of processors change by a third within seconds."""
+    x, (turns, size, warm) = msweb(options)[0], (2, 50, 20) if options.quick else (20, 50, 20)
+    count, bare = turns * size, {"split_merge": 0, "label_swaps": 0}
+    ours = {"as published": bare | {"control_variates": False}, "by sums": bare, "with all moves": {}}
+    chains = {name: our_steps(scir(**more), x, warm + count) for name, more in ours.items()}
+    chains["vectorised NumPy"] = numpy_steps(x, warm + count)
+    seconds = {name: np.zeros(2) for name in chains}
+    with computing(None):
+        for turn in range(-1, turns):
+            for name, steps in chains.items():
+                with measured() as found:
+                    for _ in itertools.islice(steps, warm if turn < 0 else size):
+                        pass
+                seconds[name] += np.array(found[0]) if turn >= 0 else 0.0
+    for name, taken in seconds.items():
+        share = taken / seconds["vectorised NumPy"]
+        print(f"{count} transitions, {name:16s} {Seconds(*taken)}, {share[0]:.3f} ({share[1]:.3f}) of NumPy's")
 
 
 def rows(options: Any) -> None:

@@ -16,6 +16,7 @@ from orthodrome.experiments.scir import dp_grid as scir_dp_grid
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.visits.cases import SCIR, SGRLD, Curves, curves_of, one_component, run_case
 from orthodrome.experiments.support.visits.faults import WrongRows, WrongSticks, with_faults
+from orthodrome.models.mixture.assigning import Batch, batch_of
 from orthodrome.models.mixture.components import CategoricalComponents, CountRows
 from orthodrome.models.mixture.sampler import MixtureProblem, ScoreWatch
 from orthodrome.models.mixture.stochastic import StochasticMixture
@@ -37,11 +38,12 @@ def test_fault_b_counts_the_first_users_under_the_labels_of_others() -> None:
     wrong = with_faults(right, "b")
     state = right.init({"labels": np.arange(200) % 2}, jax.random.key(0))
     rows, held = np.arange(120, 170), np.array([0, 1], np.int32)
-    seen = wrong.estimated(state, held, rows)
+    seen = wrong.estimated(state, held, batch_of(problem.data, rows))
     np.testing.assert_allclose(seen[:, 0], [100, 100])  # sizes are right
     first = table[:50].toarray()
     np.testing.assert_allclose(seen[:, 1:], 4 * np.stack([first[::2].sum(axis=0), first[1::2].sum(axis=0)]))
-    np.testing.assert_allclose(right.estimated(state, held, rows)[:, 1:].sum(axis=0), 4 * table[rows].sum(axis=0).A1)
+    found = right.estimated(state, held, Batch(rows, problem.data, rows))
+    np.testing.assert_allclose(found[:, 1:].sum(axis=0), 4 * table[rows].sum(axis=0).A1)
 
 
 def test_fault_c_pushes_the_second_weight_by_the_share_of_the_first() -> None:

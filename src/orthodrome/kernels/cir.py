@@ -77,10 +77,3 @@ def advance(seed, step, first, log_theta, prior, scale, counts, log_factor, log_
         draw_transitions(source(seed, step, first + block), logs, shapes, log_factor, log_scale)
         for i in range(count):
             out[begin + i] = logs[i]
-
-
-@njit(**OPTIONS)
-def advance_few(seed, log_theta, shapes, log_factor, log_scale, out):  # type: ignore[no-untyped-def]
-    """Draw the transitions of a few log weights, in one block and without waking threads."""
-    out[:] = log_theta
-    draw_transitions(source(seed, 0, 0), out, shapes, log_factor, log_scale)

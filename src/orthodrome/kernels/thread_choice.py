@@ -16,36 +16,40 @@ import numba
 
 EVERY, TRIALS, FIRST = 256, 8, 2
 """Calls from one trial to the next, calls of a trial, and calls at the start that may compile."""
+CLEARLY = 1.05
+"""How much faster one thread must be than all: to change their number takes some ten microseconds, there and back."""
 
 
 class FastestThreads:
     """A caller of functions that uses the number of threads that was fastest in the latest trial."""
 
     def __init__(self) -> None:
-        self.calls, self.best = 0, 0
+        self.calls, self.best, self.most = 0, 0, 0
         self.seconds_of: dict[int, float] = {}
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function, timed if the call is part of a trial."""
-        most = numba.get_num_threads()
+        most = self.most = self.most or numba.get_num_threads()
         turn = self.calls % EVERY - (FIRST if self.calls < EVERY else 0)
         trying = 0 <= turn < TRIALS
         if turn == 0:
             self.seconds_of.clear()
         threads = (1, most)[turn % 2] if trying else self.best or most
         began = time.perf_counter()
-        numba.set_num_threads(min(threads, most))
+        if threads != most:
+            numba.set_num_threads(threads)
         try:
             return function(*args)
         finally:
-            numba.set_num_threads(most)
+            if threads != most:
+                numba.set_num_threads(most)
             self.calls += 1
             if trying:
                 self._learn(threads, time.perf_counter() - began)
 
     def _learn(self, threads: int, seconds: float) -> None:
         self.seconds_of[threads] = min(seconds, self.seconds_of.get(threads, seconds))
-        self.best = min(self.seconds_of, key=self.seconds_of.__getitem__)
+        self.best = min(self.seconds_of, key=lambda n: self.seconds_of[n] * (1.0 if n == self.most else CLEARLY))
 
 
 choice: ContextVar[FastestThreads | None] = ContextVar("choice", default=None)

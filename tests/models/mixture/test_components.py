@@ -153,8 +153,9 @@ def test_choices_in_one_pass_are_those_from_all_densities(name: str) -> None:
     parameters = components.draw(2, np.zeros((11, components.num_statistics)))
     logs = np.sort(np.log(RNG.dirichlet(np.ones(11))))[::-1]
     levels = logs[RNG.integers(0, 11, 400)] + np.log(RNG.random(400))
+    slots = RNG.permutation(11).astype(np.int32)
     for weighted in (False, True):
-        facts = (7, data, rows, levels, logs, parameters, weighted)
+        facts = (7, data, rows, levels, logs, parameters, slots, weighted)
         found = components.chosen(*facts)
         np.testing.assert_array_equal(found, Components.chosen(components, *facts))
         assert len(np.unique(found)) > 4
@@ -171,7 +172,7 @@ def test_rows_that_products_leave_over_choose_as_the_others(count: int) -> None:
     parameters[:, :10] -= 300.0
     logs = np.sort(np.log(RNG.dirichlet(np.ones(20))))[::-1]
     levels = logs[RNG.integers(0, 20, count)] + np.log(RNG.random(count))
-    facts = (7, data, rows, levels, logs, parameters, False)
+    facts = (7, data, rows, levels, logs, parameters, RNG.permutation(20).astype(np.int32), False)
     found = components.chosen(*facts)
     np.testing.assert_array_equal(found, Components.chosen(components, *facts))
     assert len(np.unique(found)) > 10

@@ -10,11 +10,12 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, kstest
 from tests.support.partitions import p_value, posterior
 
 from orthodrome.kernels.computing import computing
-from orthodrome.models.mixture import split_merge
+from orthodrome.models.mixture import split_merge, stochastic
+from orthodrome.models.mixture.assigning import batch_of
 from orthodrome.models.mixture.components import (
     CategoricalComponents,
     CountRows,
@@ -75,6 +76,9 @@ SAMPLERS = {
         given, SimplexSCIR(), 2, 0.5, 0.5, None, None, None, True
     ),
     "sticks with splits and merges": lambda given: StochasticMixture(given, SimplexSCIR(), 4, 0.5, 0.5, 1, 1, None),
+    "sticks with all moves, sums of all rows": lambda given: StochasticMixture(
+        given, SimplexSCIR(), 2, 0.5, 0.5, 1, 1, 3, True
+    ),
 }
 CASES = [
     ("counts", "gibbs", 500),
@@ -119,11 +123,38 @@ def test_places_without_rows_lie_among_those_with_rows() -> None:
     assert statistic < np.sum((np.array([4_000, 0, 0, 0, 0]) - expected) ** 2 / expected) / 100  # all of them first
 
 
+def test_what_is_drawn_anew_moves_on_by_other_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a split or a merge parameters are drawn given the partition, and take a step in the same transition: their
+    law is the same before and after it, theta_c ~ Beta(a + S_c, a + S_d). With one stream for both it would not be."""
+    (components, data), rows = ROWS["counts"], np.arange(4)
+    sampler, batch = SAMPLERS["sticks with splits and merges"](problem("counts")), batch_of(data, rows)
+    sums = components.statistics(data, rows, np.zeros(4, np.int32), 1)[0, 1:3]
+    p_values = []
+    for number in (stochastic.ANEW, stochastic.PARAMETERS):
+        monkeypatch.setattr(stochastic, "ANEW", number)
+        state, found = sampler.init({"labels": np.zeros(4, np.int32)}, jax.random.key(0)), []
+        for seed in range(1, 2_001):
+            state = sampler._drawn_anew(seed, state, np.zeros(1, np.int32))
+            sampler._advance(seed, state, state.order[: state.held], batch)
+            found.append(np.exp(state.parameters[0, 0]))
+        p_values.append(kstest(found, "beta", args=tuple(0.5 + sums)).pvalue)
+    assert p_values[0] > 1e-3 and p_values[1] < 1e-6
+
+
 def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The probability of the proposal left out."""
     monkeypatch.setattr(split_merge, "log_proposal", lambda margins, parts, rows, anchors: 0.0)
     sampler = MixtureGibbs(problem("nothing"), 4, 1)
     assert p_value(LAWS["nothing"], stepped(sampler, 2), 250) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "wrong"), [("log_proposal", lambda *facts: 0.0), ("log_choice", lambda *facts: 0.0)])
+def test_wrong_ratios_are_caught_beside_sticks_too(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The probability of the proposal, or that of the anchors, left out, where sticks and parameters are drawn anew."""
+    monkeypatch.setattr(split_merge, name, wrong)
+    sampler = StochasticMixture(problem("nothing"), SimplexSCIR(), 1, 0.5, 0.5, 4, 1, None, True)
+    assert p_value(LAWS["nothing"], stepped(sampler, 2), 2_000) < 1e-6
 
 
 def prior_draw(rng: np.random.Generator, count: int) -> tuple[float, list[int]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.compiled.choices import slice_levels
+from orthodrome.models.mixture.compiled.choices import descending, slice_levels
 from orthodrome.models.mixture.compiled.rows import draw_rows
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
@@ -18,6 +18,24 @@ def levels_of(seed: int, rows: Names, places: Labels, log_weights: Reals) -> NDA
     found = np.empty(rows.shape[0])
     slice_levels(np.uint64(seed), rows, places, log_weights, found)
     return found
+
+
+class Batch(NamedTuple):
+    """Rows of one transition, brought together: to read them where they are takes longer than most of what is done.
+
+    rows: their numbers among all; data, places: a table that has them, and where they are in it
+    """
+
+    rows: Names
+    data: Any
+    places: Names
+
+
+def batch_of(data: Any, rows: Names) -> Batch:
+    """Return rows beside each other, unless they are all."""
+    if rows.shape[0] == data.count:
+        return Batch(rows, data, rows)
+    return Batch(rows, data.take(rows), np.arange(rows.shape[0]))
 
 
 def batch_rows(seed: int, count: int, size: int) -> Names:
@@ -42,6 +60,5 @@ def choose_components(
     log_weights: by place; slots: the lines of `parameters` in the places
     weighted: choose in proportion to w_j f(x | theta_j), as rows without slices do
     """
-    order = np.argsort(-log_weights, kind="stable")
-    logs, slots = log_weights[order], slots[order]
-    return slots[components.chosen(seed, data, rows, levels, logs, parameters[slots], weighted)]
+    logs, ordered = descending(log_weights, slots)
+    return components.chosen(seed, data, rows, levels, logs, parameters, ordered, weighted)

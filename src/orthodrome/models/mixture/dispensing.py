@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.assigning import choose_components
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, clear, relabel
 
@@ -56,10 +57,9 @@ def redistributed(
     labels = np.zeros(rows.shape[0], np.int32)
     for _ in range(SWEEPS):
         weights = np.log(np.maximum(statistics[:, 0], 0.5))
-        order = np.argsort(-weights, kind="stable")
-        levels = np.full(rows.shape[0], -np.inf)
-        facts = (levels, weights[order], components.centre(statistics)[order], True)
-        labels = order[components.chosen(int(rng.integers(1 << 62)), data, rows, *facts)].astype(np.int32)
+        facts = (np.full(rows.shape[0], -np.inf), weights, components.centre(statistics))
+        slots = np.arange(weights.shape[0], dtype=np.int32)
+        labels = choose_components(int(rng.integers(1 << 62)), components, data, rows, *facts, slots, weighted=True)
         statistics = components.statistics(data, rows, labels, statistics.shape[0])
     return labels, statistics
 

@@ -20,7 +20,8 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.kernels.thread_choice import on_fastest_threads
-from orthodrome.models.mixture.compiled.rows import change_labels
+from orthodrome.models.mixture.assigning import Batch
+from orthodrome.models.mixture.compiled.rows import change_labels, find_places
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 from orthodrome.models.mixture.spread import SpreadCounts, all_statistics, relabel_spread
 from orthodrome.random.keys import seed_of
@@ -207,19 +208,21 @@ def free_slots(state: MixtureState, held: NDArray[np.int32]) -> NDArray[np.int64
 
 def places_of(state: MixtureState, held: NDArray[np.int32], labels: Labels) -> Labels:
     """Return the places of the slots of rows, -1 for a row without one."""
-    place = np.full(state.sizes.shape[0] + 1, -1, np.int32)  # the last one stands for the label -1
-    place[held] = np.arange(held.shape[0], dtype=np.int32)
-    return place[labels]
+    found: Labels = find_places(held, labels, state.sizes.shape[0])
+    return found
 
 
-def relabel(given: MixtureProblem, state: MixtureState, rows: Names, labels: Labels) -> None:
-    """Give rows new labels, and bring sizes and statistics up to date."""
+def relabel(
+    given: MixtureProblem, state: MixtureState, rows: Names, labels: Labels, batch: Batch | None = None
+) -> None:
+    """Give rows new labels, and bring sizes and statistics up to date; batch: the same rows, brought together."""
     if isinstance(given.data, SpreadCounts):
         relabel_spread(given.components, given.data, state.labels, labels, state.sizes, state.statistics)
         return
     before = np.empty(rows.shape[0], np.int32)
     emptied = change_labels(rows, labels, state.labels, state.sizes, before)
-    given.components.move(given.data, rows, before, labels, state.statistics)
+    data, places = (given.data, rows) if batch is None else (batch.data, batch.places)
+    given.components.move(data, places, before, labels, state.statistics)
     state.statistics[emptied] = 0.0  # what rounding leaves
 
 

@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.assigning import batch_rows, choose_components
+from orthodrome.models.mixture.assigning import Batch, batch_of, batch_rows, choose_components
 from orthodrome.models.mixture.compiled.places import slice_batch
 from orthodrome.models.mixture.compiled.rows import count_unlabelled, hold_up_to_last
+from orthodrome.models.mixture.compiled.sticks import stick_shapes
 from orthodrome.models.mixture.components.contract import Labels, Names
 from orthodrome.models.mixture.gibbs import FRESH, PARAMETERS, ROWS, search_by_gibbs, stream
 from orthodrome.models.mixture.sampler import (
@@ -47,8 +48,9 @@ from orthodrome.models.mixture.split_merge import Tally, split_and_merge
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
 from orthodrome.models.mixture.weights import cluster_weights, size_biased, stick_weights, sticks_of
 
-STICKS, AUXILIARY, TOTALS, STICK_TOTALS = 4, 5, 6, 7
-"""Streams of a transition, beside those of Gibbs."""
+STICKS, AUXILIARY, ANEW = 4, 5, 6
+"""Streams of a transition, beside those of Gibbs. What is drawn anew after a split moves on in the same transition, so
+that it has a stream of its own."""
 
 
 @pytree
@@ -93,8 +95,7 @@ class StochasticMixture(MixtureSampler):
         weights = draw["weights"][order]
         state.sizes[:count] = np.maximum(1, np.rint(weights * self.given.total))
         state.parameters[:count] = self.given.components.unnamed(draw)[order]
-        prior, shapes = self._shapes(alpha, state.sizes[:count].astype(float))
-        totals = self.update.stick_totals(shapes, prior)
+        totals = self._stick_totals(alpha, state, np.arange(count, dtype=np.int32))
         log_rest = np.log(max(1.0 - weights.sum(), 1e-300))
         state.sticks[:count] = sticks_of(rng, np.log(weights), float(log_rest), totals)
         self._refresh(0, state, np.arange(count), np.zeros((count, self.given.components.num_statistics)))
@@ -120,7 +121,8 @@ class StochasticMixture(MixtureSampler):
         if self.moves_every and int(state.taken) % self.moves_every == 0:
             state, tally = self._split_and_merge(seed, state)
         before = int(state.held)
-        self._advance(seed, state, state.order[:before], rows)
+        batch = batch_of(given.data, rows)
+        self._advance(seed, state, state.order[:before], batch)
         levels, weights = np.empty(rows.shape[0]), np.empty(state.sizes.shape[0])
         chain = (state.labels, state.order, before, state.sticks, state.sizes)
         prior = given.prior or (0.0, 0.0)
@@ -130,8 +132,8 @@ class StochasticMixture(MixtureSampler):
         state = state._replace(concentration=float(alpha))
         self._open(seed, state, state.order[before:total])
         held, log_weights = state.order[:total], weights[:total]
-        among = (given.components, given.data, rows, levels, log_weights, state.parameters, held)
-        relabel(given, state, rows, choose_components(stream(seed, ROWS), *among))
+        among = (given.components, batch.data, batch.places, levels, log_weights, state.parameters, held)
+        relabel(given, state, rows, choose_components(stream(seed, ROWS), *among), batch)
         kept = (state.weights, state.parameters, state.auxiliary)
         state = state._replace(held=hold_up_to_last(state.order, total, state.sizes, log_weights, *kept))
         counts = (total - before, tally.splits, tally.merges, tally.attempts)
@@ -145,37 +147,30 @@ class StochasticMixture(MixtureSampler):
             return np.arange(count)
         return batch_rows(seed, count, self.batch_size)
 
-    def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
-        """Return the statistics of a batch times N / n, or those that they estimate, by place."""
-        if self.control:
-            return state.statistics[held]
-        places = places_of(state, held, state.labels[rows])
-        found = self.given.components.statistics(self.given.data, rows, places, held.shape[0])
-        found *= self.given.total / rows.shape[0]
+    def estimated(self, state: MixtureState, held: NDArray[np.int32], batch: Batch) -> Reals:
+        """Return the statistics of a batch times N / n, by place."""
+        places = places_of(state, held, state.labels[batch.rows])
+        found = self.given.components.statistics(batch.data, batch.places, places, held.shape[0])
+        found *= self.given.total / batch.rows.shape[0]
         return found
 
-    def _advance(self, seed: int, state: MixtureState, held: NDArray[np.int32], rows: Names) -> None:
+    def _advance(self, seed: int, state: MixtureState, held: NDArray[np.int32], batch: Batch) -> None:
         """Take a step of sticks and parameters."""
-        statistics, size = self.estimated(state, held, rows), held.shape[0]
-        prior, shapes = self._shapes(float(state.concentration), statistics[:, 0])
-        step = self.stick_step
-        sticks: Reals = state.sticks[:size]
-        if self.control or rows.shape[0] == self.given.total:
-            known = (state.parameters[held], state.auxiliary[held], statistics)
-            state.auxiliary[held] = self.update.renewed(stream(seed, TOTALS), self.given.components, *known)
-            sticks = self.update.renewed_sticks(stream(seed, STICK_TOTALS), sticks, shapes)
-        state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), sticks, shapes, prior, step)
-        places = (state.parameters, state.auxiliary, held)
+        size, alpha = held.shape[0], float(state.concentration)
+        exact = self.control or batch.rows.shape[0] == self.given.total
+        statistics: Reals = state.statistics if self.control else self.estimated(state, held, batch)
+        lines = held if self.control else np.arange(size, dtype=np.int32)
+        shapes, prior = stick_shapes(alpha, statistics, lines), np.array([1.0, alpha])
+        sticks = (state.sticks[:size], shapes, prior, self.stick_step, exact)
+        state.sticks[:size] = self.update.advance_sticks(stream(seed, STICKS), *sticks)
+        places = (state.parameters, state.auxiliary, held, statistics, lines)
         own = stream(seed, PARAMETERS)
-        self.update.advance_slots(own, self.given.components, *places, statistics, self.parameter_step)
+        self.update.advance_slots(own, self.given.components, *places, self.parameter_step, exact)
 
-    def _shapes(self, alpha: float, m: Reals) -> tuple[Reals, Reals]:
-        """Return (1, alpha) and (1 + m_j, alpha + sum_{l>j} m_l)."""
-        shapes = np.empty((m.shape[0], 2))
-        shapes[:, 0] = 1.0 + m
-        shapes[::-1, 1] = np.cumsum(m[::-1])
-        shapes[:, 1] += alpha - m
-        return np.array([1.0, alpha]), shapes
+    def _stick_totals(self, alpha: float, state: MixtureState, held: NDArray[np.int32]) -> Reals:
+        """Return the shapes of the laws of the sticks' totals."""
+        shapes = stick_shapes(alpha, state.sizes[:, None].astype(float), held)
+        return self.update.stick_totals(shapes, np.array([1.0, alpha]))
 
     def _label_new(self, seed: int, state: MixtureState, rows: Names) -> None:
         """Draw labels of rows that have none among the components that are held."""
@@ -207,9 +202,8 @@ class StochasticMixture(MixtureSampler):
         places, logs, log_rest = size_biased(rng, logs, log_rest, alpha, free.shape[0])
         empty = places < 0
         held = np.where(empty, np.append(free, 0)[np.cumsum(empty) - empty], clusters[places]).astype(np.int32)
-        prior, shapes = self._shapes(alpha, state.sizes[held].astype(float))
-        state.sticks[: held.shape[0]] = sticks_of(rng, logs, log_rest, self.update.stick_totals(shapes, prior))
-        state.parameters[held] = given.components.draw(stream(seed, PARAMETERS), state.statistics[held])
+        state.sticks[: held.shape[0]] = sticks_of(rng, logs, log_rest, self._stick_totals(alpha, state, held))
+        state.parameters[held] = given.components.draw(stream(seed, ANEW), state.statistics[held])
         self._refresh(seed, state, held, state.statistics[held])
         keep(state, held, np.exp(logs), np.ones(held.shape[0], bool))
         state.order[: held.shape[0]] = held
@@ -218,8 +212,8 @@ class StochasticMixture(MixtureSampler):
     def _open(self, seed: int, state: MixtureState, slots: NDArray[np.int32]) -> None:
         """Draw the parameters of new components from the base measure."""
         if slots.shape[0]:
-            drawn = self.update.opened(stream(seed, FRESH), self.given.components, slots.shape[0])
-            state.parameters[slots], state.auxiliary[slots] = drawn
+            places = (state.parameters, state.auxiliary, slots)
+            self.update.open_slots(stream(seed, FRESH), self.given.components, *places)
 
     def _refresh(self, seed: int, state: MixtureState, slots: Any, statistics: Reals) -> None:
         """Draw the auxiliary numbers of parameters that were just drawn."""

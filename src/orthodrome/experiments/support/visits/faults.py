@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
-from orthodrome.models.mixture.components.contract import Names
+from orthodrome.models.mixture.assigning import Batch
 from orthodrome.models.mixture.sampler import MixtureState, places_of
 from orthodrome.models.mixture.stochastic import StochasticMixture
 from orthodrome.models.mixture.updates.simplex import SimplexSGRLD, euler
@@ -26,12 +26,13 @@ from orthodrome.models.mixture.updates.simplex import SimplexSGRLD, euler
 class WrongRows(StochasticMixture):
     """The minibatched slice sampler with fault b."""
 
-    def estimated(self, state: MixtureState, held: NDArray[np.int32], rows: Names) -> Reals:
+    def estimated(self, state: MixtureState, held: NDArray[np.int32], batch: Batch) -> Reals:
         """Return the sizes of the batch's clusters, with the counts of the first users of all."""
-        found = super().estimated(state, held, rows)
-        places = places_of(state, held, state.labels[rows])
-        first = self.given.components.statistics(self.given.data, np.arange(rows.shape[0]), places, held.shape[0])
-        found[:, 1:] = first[:, 1:] * (self.given.total / rows.shape[0])
+        found = super().estimated(state, held, batch)
+        places = places_of(state, held, state.labels[batch.rows])
+        first = np.arange(batch.rows.shape[0])
+        counts = self.given.components.statistics(self.given.data, first, places, held.shape[0])
+        found[:, 1:] = counts[:, 1:] * (self.given.total / first.shape[0])
         return found
 
 
@@ -39,7 +40,9 @@ class WrongRows(StochasticMixture):
 class WrongSticks(SimplexSGRLD):
     """SGRLD with fault c."""
 
-    def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
+    def advance_sticks(
+        self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float, renew: bool = False
+    ) -> Reals:
         """Take an Euler step of every pair, both weights with the share v of the first."""
         counts = shapes - prior
         v = np.exp(sticks[:, :1] - np.logaddexp(sticks[:, :1], sticks[:, 1:]))

@@ -38,6 +38,13 @@ def fill_tiles(lines, found):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+def descending(log_weights, slots):  # type: ignore[no-untyped-def]
+    """Return log weights in descending order, and the slots in the same; equal ones stay in theirs."""
+    order = np.argsort(-log_weights, kind="mergesort")
+    return log_weights[order], slots[order]
+
+
+@njit(**OPTIONS)
 def random_of(seed, name, which):  # type: ignore[no-untyped-def]
     """Return one of the uniform numbers of a row."""
     return uniform(mixed(stream_key(np.uint64(seed), np.uint64(0), np.uint64(name)) + which))

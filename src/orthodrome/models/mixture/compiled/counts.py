@@ -6,14 +6,19 @@ import numpy as np
 from numba import njit, prange
 
 from orthodrome.kernels.cir import draw_transitions
-from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS, source
 from orthodrome.models.mixture.compiled.choices import BLOCK, TILE, candidates, choose_one
+from orthodrome.models.mixture.compiled.normalising import normalise_line, sum_of
+from orthodrome.models.mixture.compiled.places import log_gamma
 
 _TOGETHER = 2048
 """Numbers of several components that are drawn from one random stream; a part of the definition of the draws."""
 _ALONE = 16_384
 """The most numbers for which no thread is woken: that may take as long as to draw them."""
+_COPIED = 4
+"""Entries that are copied of every row."""
+_TRANSITIONS, _TOTALS = np.uint64(0), np.uint64(1)
+"""Streams of a group."""
 
 
 @njit(parallel=True, **OPTIONS)
@@ -43,17 +48,25 @@ def count_densities(starts, columns, counts, rows, logs, limits, found):  # type
 
 @njit(**OPTIONS)
 def take_counts(starts, columns, counts, rows):  # type: ignore[no-untyped-def]
-    """Return starts, columns and counts of some rows, in their order."""
-    begins = np.zeros(rows.shape[0] + 1, starts.dtype)
+    """Return starts, columns and counts of some rows, in their order.
+
+    Of each row four entries are copied whether it has them or not, as most have no more, and no processor guesses how
+    many; what is too much is overwritten by the next row.
+    """
+    begins, last = np.zeros(rows.shape[0] + 1, starts.dtype), columns.shape[0] - 1
     for i in range(rows.shape[0]):
         begins[i + 1] = begins[i] + starts[rows[i] + 1] - starts[rows[i]]
-    own_columns, own_counts = np.empty(begins[-1], columns.dtype), np.empty(begins[-1], counts.dtype)
-    for i in range(rows.shape[0]):
-        first = starts[rows[i]]
-        for e in range(begins[i + 1] - begins[i]):
-            own_columns[begins[i] + e] = columns[first + e]
-            own_counts[begins[i] + e] = counts[first + e]
-    return begins, own_columns, own_counts
+    total = begins[-1]
+    own_columns, own_counts = np.empty(total + _COPIED, columns.dtype), np.empty(total + _COPIED, counts.dtype)
+    for i in range(rows.shape[0] if last >= 0 else 0):
+        first, begin = starts[rows[i]], begins[i]
+        for e in range(_COPIED):
+            own_columns[begin + e] = columns[min(first + e, last)]
+            own_counts[begin + e] = counts[min(first + e, last)]
+        for e in range(_COPIED, begins[i + 1] - begin):
+            own_columns[begin + e] = columns[first + e]
+            own_counts[begin + e] = counts[first + e]
+    return begins, own_columns[:total], own_counts[:total]
 
 
 @njit(**OPTIONS)
@@ -98,67 +111,62 @@ def choose_counts(seed, starts, columns, counts, rows, names, levels, log_weight
 
 
 @njit(**OPTIONS)
-def normalise_line(logs, bounds, found):  # type: ignore[no-untyped-def]
-    """Write logs minus the logarithm of the sum of their exponentials, in every block of columns."""
+def _renew_line(stream, shapes, bounds, found, logs):  # type: ignore[no-untyped-def]
+    """Write log theta with the shares of a normalised line, and totals drawn given the sums of the shapes."""
     for b in range(bounds.shape[0] - 1):
-        top, total = -np.inf, 0.0
+        total = log_gamma(stream, sum_of(shapes[bounds[b] : bounds[b + 1]]))
         for c in range(bounds[b], bounds[b + 1]):
-            top = max(top, logs[c])
-        for c in range(bounds[b], bounds[b + 1]):
-            found[c] = exp(logs[c] - top)
-        for c in range(bounds[b], bounds[b + 1]):
-            total += found[c]
-        shift = top + np.log(total)
-        for c in range(bounds[b], bounds[b + 1]):
-            found[c] = logs[c] - shift
-
-
-@njit(parallel=True, **OPTIONS)
-def normalise_logs(logs, bounds, found):  # type: ignore[no-untyped-def]
-    """Write the normalised logarithms of every line."""
-    for k in prange(logs.shape[0]):
-        normalise_line(logs[k], bounds, found[k])
+            logs[c] = found[c] + total
 
 
 @njit(**OPTIONS)
-def _advance_lines(seed, group, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
-    """Draw the transitions of the lines in some slots from the stream of their group."""
+def _advance_lines(seed, group, renew, prior, statistics, lines, scales, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+    """Draw the transitions of the lines in some slots from the streams of their group."""
     count, width = slots.shape[0], log_theta.shape[1]
     logs, shapes = np.empty((count, width)), np.empty((count, width))
+    stream = source(seed, group, _TOTALS)
     for k in range(count):
-        logs[k] = log_theta[slots[k]]
+        own = statistics[lines[k]]
         for c in range(width):
-            shapes[k, c] = prior + statistics[k, 1 + c]
-    draw_transitions(source(seed, group, 0), logs.reshape(-1), shapes.reshape(-1), log_factor, log_scale)
+            shapes[k, c] = prior + own[1 + c]
+        if renew:
+            _renew_line(stream, shapes[k], bounds, found[slots[k]], logs[k])
+        else:
+            logs[k] = log_theta[slots[k]]
+    draw_transitions(source(seed, group, _TRANSITIONS), logs.reshape(-1), shapes.reshape(-1), scales[0], scales[1])
     for k in range(count):
         log_theta[slots[k]] = logs[k]
         normalise_line(logs[k], bounds, found[slots[k]])
 
 
 @njit(**OPTIONS)
-def _advance_few(seed, together, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+def _advance_few(seed, together, renew, prior, statistics, lines, scales, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
     """Draw without waking threads."""
     for group in range((slots.shape[0] + together - 1) // together):
         cut = slice(group * together, (group + 1) * together)
-        facts = (log_factor, log_scale, bounds, slots[cut], log_theta, found)
-        _advance_lines(seed, group, prior, statistics[cut], *facts)
+        facts = (scales, bounds, slots[cut], log_theta, found)
+        _advance_lines(seed, group, renew, prior, statistics, lines[cut], *facts)
 
 
 @njit(parallel=True, **OPTIONS)
-def _advance_many(seed, together, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+def _advance_many(seed, together, renew, prior, statistics, lines, scales, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
     """Draw on all threads."""
     for group in prange((slots.shape[0] + together - 1) // together):
         cut = slice(group * together, (group + 1) * together)
-        facts = (log_factor, log_scale, bounds, slots[cut], log_theta, found)
-        _advance_lines(seed, group, prior, statistics[cut], *facts)
+        facts = (scales, bounds, slots[cut], log_theta, found)
+        _advance_lines(seed, group, renew, prior, statistics, lines[cut], *facts)
 
 
-def advance_counts(seed, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
+def advance_counts(seed, renew, prior, statistics, lines, scales, bounds, slots, log_theta, found):  # type: ignore[no-untyped-def]
     """Draw CIR transitions of log theta in some slots, in place, with the shapes prior + counts; write its normalised
-    lines."""
+    lines.
+
+    renew: begin at the shares of the normalised lines, and at totals drawn given the counts
+    lines: where the statistics of the slots are; scales: logarithms of factor and scale of a transition
+    """
     together = max(1, _TOGETHER // log_theta.shape[1])  # short loops cost more than long ones for each number
     advance = _advance_few if slots.shape[0] * log_theta.shape[1] <= _ALONE else _advance_many
-    advance(seed, together, prior, statistics, log_factor, log_scale, bounds, slots, log_theta, found)
+    advance(seed, together, renew, prior, statistics, lines, scales, bounds, slots, log_theta, found)
 
 
 @njit(**OPTIONS)
@@ -179,14 +187,21 @@ def move_counts(starts, columns, counts, rows, before, after, statistics):  # ty
                 statistics[new, 1 + columns[e]] += counts[e]
 
 
+@njit(**OPTIONS)
+def add_block(starts, columns, counts, rows, labels, sums):  # type: ignore[no-untyped-def]
+    """Add rows to the sums of their labels."""
+    for i in range(rows.shape[0]):
+        if labels[i] >= 0:
+            line = sums[labels[i]]
+            line[0] += 1.0
+            for e in range(starts[rows[i]], starts[rows[i] + 1]):
+                line[1 + columns[e]] += counts[e]
+
+
 @njit(parallel=True, **OPTIONS)
-def add_counts(starts, columns, counts, rows, labels, parts):  # type: ignore[no-untyped-def]
+def add_blocks(starts, columns, counts, rows, labels, parts):  # type: ignore[no-untyped-def]
     """Add up blocks of rows, each into statistics of its own."""
     size = (rows.shape[0] + parts.shape[0] - 1) // parts.shape[0]
     for block in prange(parts.shape[0]):
-        for i in range(block * size, min((block + 1) * size, rows.shape[0])):
-            if labels[i] >= 0:
-                line = parts[block, labels[i]]
-                line[0] += 1.0
-                for e in range(starts[rows[i]], starts[rows[i] + 1]):
-                    line[1 + columns[e]] += counts[e]
+        cut = slice(block * size, min((block + 1) * size, rows.shape[0]))
+        add_block(starts, columns, counts, rows[cut], labels[cut], parts[block])

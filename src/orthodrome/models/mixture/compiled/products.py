@@ -17,6 +17,7 @@ from numba import njit, prange
 
 from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS
+from orthodrome.kernels.vectors.eights import EIGHT, read, write
 from orthodrome.models.mixture.compiled.choices import BLOCK, CHOICE, candidates, random_of
 
 FEW = 64
@@ -30,16 +31,17 @@ _ALONE = 4 * BLOCK
 
 
 @njit(**OPTIONS)
-def fill_probabilities(lines, found):  # type: ignore[no-untyped-def]
-    """Write theta of lines of log theta, categories x components, and ones behind the last category."""
-    size, width = lines.shape
+def fill_probabilities(parameters, slots, found):  # type: ignore[no-untyped-def]
+    """Write theta of some lines of log theta, categories x components, and zeros behind the last component."""
+    size, width = slots.shape[0], parameters.shape[1]
     line = np.empty(_STRETCH)
-    found[width] = 1.0
+    found[:, size:] = 0.0
     for first in range(0, width, _STRETCH):  # so few categories that what is written stays in the cache
         count = min(_STRETCH, width - first)
         for k in range(size):
+            logs = parameters[slots[k], first : first + count]
             for c in range(count):
-                line[c] = exp(lines[k, first + c])
+                line[c] = exp(logs[c])
             for c in range(count):
                 found[first + c, k] = line[c]
 
@@ -92,11 +94,8 @@ def order_by_work(lengths, limits, order):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _spell_out(begin, end, columns, counts, nothing, tokens):  # type: ignore[no-untyped-def]
-    """Write each category as often as a row counts it, and then `nothing` up to a multiple of four.
-
-    Return how many there are; -1 if they are not few or not whole.
-    """
+def _spell_out(begin, end, columns, counts, tokens):  # type: ignore[no-untyped-def]
+    """Write each category as often as a row counts it; return how many there are, -1 if not few or not whole."""
     total = 0
     for e in range(begin, end):
         if counts[e] == 1.0 and total < FEW:
@@ -109,93 +108,107 @@ def _spell_out(begin, end, columns, counts, nothing, tokens):  # type: ignore[no
         for _ in range(x):
             tokens[total] = columns[e]
             total += 1
-    for k in range(total, total + 4):
-        tokens[k] = nothing
     return total
 
 
 @njit(**OPTIONS)
-def _place_of(tokens, total, theta, base, products, limit, chance):  # type: ignore[no-untyped-def]
+def _place_of(tokens, total, theta, base, masks, products, limit, chance):  # type: ignore[no-untyped-def]
     """Return the place that a uniform number chooses in proportion to the products; -1 if all of them are tiny.
 
-    Four probabilities at a time, since most rows have no more.
+    Eight components at a time: of loops as short as these a compiler would do most numbers one by one.
     """
-    for first in range(4, total, 4):
-        a, b, c, d = tokens[first], tokens[first + 1], tokens[first + 2], tokens[first + 3]
-        for k in range(limit):
-            before = base[k] if first == 4 else products[k]
-            products[k] = before * ((theta[a, k] * theta[b, k]) * (theta[c, k] * theta[d, k]))
-    a, b, c, d = tokens[0], tokens[1], tokens[2], tokens[3]
-    others, reached = products if total > 4 else base, 0.0
-    for k in range(limit):
-        reached += others[k] * ((theta[a, k] * theta[b, k]) * (theta[c, k] * theta[d, k]))
-        products[k] = reached
+    width, reached = theta.shape[1], 0.0
+    for first in range(0, limit, EIGHT):
+        found = read(base, first)
+        for k in range(total):
+            found = found * read(theta, tokens[k] * width + first)
+        if first + EIGHT > limit:
+            found = found * read(masks, (limit - first) * EIGHT)
+        write(products, first, found)
+        inside = 0.0  # the sums of eight do not wait for those before
+        for k in range(EIGHT):
+            inside += products[first + k]
+            products[first + k] = reached + inside
+        reached += inside
     level, place = chance * reached, 0
-    for k in range(limit):
-        place += products[k] < level
+    for first in range(0, limit, EIGHT):
+        for k in range(EIGHT):
+            place += products[first + k] < level
     return place if reached > _FAINT else _LEFT
 
 
 @njit(**OPTIONS)
-def _choose_block(seed, table, rows, levels, log_weights, theta, base, chosen):  # type: ignore[no-untyped-def]
-    """Choose for the rows of one block."""
+def _choose_block(seed, table, rows, levels, log_weights, slots, theta, base, chosen):  # type: ignore[no-untyped-def]
+    """Choose for the rows of one block; return how many are left."""
     starts, columns, counts = table
-    size, nothing = rows.shape[0], theta.shape[0] - 1
+    size = rows.shape[0]
     begins, lengths, limits = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     order, chances = np.empty(size, np.int64), np.empty(size)
-    tokens, products = np.empty(FEW + 4, np.int64), np.empty(log_weights.shape[0])
+    tokens, products, masks = np.empty(FEW, np.int64), np.empty(base.shape[0]), np.zeros((EIGHT, EIGHT))
+    for k in range(EIGHT):
+        masks[k, :k] = 1.0
     fetch(starts, columns, counts, rows, begins, lengths, chances)
     count_reached(levels, log_weights, limits)
     short = order_by_work(lengths, limits, order)
     for i in range(size):
         chances[i] = random_of(seed, rows[i], CHOICE)
+    left = size - short
     for j in range(short):
         i = order[j]
-        total = _spell_out(begins[i], begins[i] + lengths[i], columns, counts, nothing, tokens)
-        chosen[i] = _LEFT
+        total = _spell_out(begins[i], begins[i] + lengths[i], columns, counts, tokens)
+        place = _LEFT
         if total >= 0:
-            chosen[i] = _place_of(tokens, total, theta, base, products, limits[i], chances[i])
+            place = _place_of(tokens, total, theta, base, masks, products, limits[i], chances[i])
+        chosen[i] = slots[place] if place >= 0 else _LEFT
+        left += place < 0
     for j in range(short, size):
         chosen[order[j]] = _LEFT
+    return left
 
 
 @njit(**OPTIONS)
-def _prepared(log_weights, lines, weighted):  # type: ignore[no-untyped-def]
-    """Return theta, and the numbers that all products of a component have as a factor."""
-    theta, base = np.empty((lines.shape[1] + 1, lines.shape[0])), np.ones(lines.shape[0])
-    fill_probabilities(lines, theta)
+def _prepared(log_weights, parameters, slots, weighted):  # type: ignore[no-untyped-def]
+    """Return theta, and the numbers that all products of a component have as a factor; both filled up with zeros to a
+    multiple of eight components."""
+    size = slots.shape[0]
+    width = (size + EIGHT - 1) // EIGHT * EIGHT
+    theta, base = np.empty((parameters.shape[1], width)), np.zeros(width)
+    base[:size] = 1.0
+    fill_probabilities(parameters, slots, theta)
     if weighted:
-        for k in range(lines.shape[0]):
+        for k in range(size):
             base[k] = exp(log_weights[k] - log_weights[0])
     return theta, base
 
 
 @njit(**OPTIONS)
-def _choose_few_rows(seed, table, rows, levels, log_weights, lines, weighted, chosen):  # type: ignore[no-untyped-def]
+def _choose_few_rows(seed, table, rows, levels, log_weights, parameters, slots, weighted, chosen):  # type: ignore[no-untyped-def]
     """Choose without waking threads."""
-    theta, base = _prepared(log_weights, lines, weighted)
+    theta, base = _prepared(log_weights, parameters, slots, weighted)
+    left = 0
     for begin in range(0, rows.shape[0], BLOCK):
         cut = slice(begin, begin + BLOCK)
-        _choose_block(seed, table, rows[cut], levels[cut], log_weights, theta, base, chosen[cut])
+        left += _choose_block(seed, table, rows[cut], levels[cut], log_weights, slots, theta, base, chosen[cut])
+    return left
 
 
 @njit(parallel=True, **OPTIONS)
-def _choose_many_rows(seed, starts, columns, counts, rows, levels, log_weights, lines, weighted, chosen):  # type: ignore[no-untyped-def]
+def _choose_many_rows(seed, starts, columns, counts, rows, levels, log_weights, parameters, slots, weighted, chosen):  # type: ignore[no-untyped-def]
     """Choose on all threads."""
-    theta, base = _prepared(log_weights, lines, weighted)
+    theta, base = _prepared(log_weights, parameters, slots, weighted)
+    left = 0
     for block in prange((rows.shape[0] + BLOCK - 1) // BLOCK):
         cut = slice(block * BLOCK, (block + 1) * BLOCK)
         table = (starts, columns, counts)
-        _choose_block(seed, table, rows[cut], levels[cut], log_weights, theta, base, chosen[cut])
+        left += _choose_block(seed, table, rows[cut], levels[cut], log_weights, slots, theta, base, chosen[cut])
+    return left
 
 
-def choose_by_products(seed, table, rows, levels, log_weights, lines, weighted, chosen):  # type: ignore[no-untyped-def]
-    """Choose a component for every row with few counts; -1 for the others.
+def choose_by_products(seed, table, rows, levels, log_weights, parameters, slots, weighted, chosen):  # type: ignore[no-untyped-def]
+    """Choose a slot for every row with few counts, and -1 for the others; return how many these are.
 
-    table: starts, columns and counts. Components come in descending order of their weights, the lines of log theta as
-    well.
+    table: starts, columns and counts; slots: lines of log theta, in descending order of their weights
     """
     if rows.shape[0] <= _ALONE:
-        _choose_few_rows(seed, table, rows, levels, log_weights, lines, weighted, chosen)
-    else:
-        _choose_many_rows(seed, *table, rows, levels, log_weights, lines, weighted, chosen)
+        return _choose_few_rows(seed, table, rows, levels, log_weights, parameters, slots, weighted, chosen)
+    return _choose_many_rows(seed, *table, rows, levels, log_weights, parameters, slots, weighted, chosen)

@@ -51,6 +51,17 @@ def count_unlabelled(rows, labels):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+def find_places(held, labels, slots):  # type: ignore[no-untyped-def]
+    """Return the places of the slots of rows, -1 for a row without one; held: slots by place."""
+    place, found = np.full(slots, -1, np.int32), np.empty(labels.shape[0], np.int32)
+    for j in range(held.shape[0]):
+        place[held[j]] = j
+    for i in range(labels.shape[0]):
+        found[i] = place[labels[i]] if labels[i] >= 0 else -1
+    return found
+
+
+@njit(**OPTIONS)
 def change_labels(rows, new, labels, sizes, old):  # type: ignore[no-untyped-def]
     """Give rows new labels, write their old ones, count the rows of every slot, and return the slots left empty."""
     left = np.zeros(sizes.shape[0], np.bool_)

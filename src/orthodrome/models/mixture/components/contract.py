@@ -111,22 +111,23 @@ class Components(abc.ABC):
         levels: Reals,
         log_weights: Reals,
         parameters: Reals,
+        slots: Labels,
         weighted: bool,
     ) -> Labels:
-        """Return the line of parameters that each row chooses, their weights being in descending order.
+        """Return the slot, a line of parameters, that each row chooses, the weights of slots being in descending order.
 
         The candidates of a row are the components whose log weights reach its level, and their probabilities are
         proportional to f(x | theta_k); weighted: to w_k f(x | theta_k).
         """
-        found = np.empty(rows.shape[0], np.int32)
+        found, own = np.empty(rows.shape[0], np.int32), parameters[slots]
         part = max(1, MOST_NUMBERS // log_weights.shape[0])
         for begin in range(0, rows.shape[0], part):
             cut = slice(begin, begin + part)
             limits = np.empty(rows[cut].shape[0], np.int32)
             count_candidates(levels[cut], log_weights, limits)
             densities = np.empty((limits.shape[0], max(1, int(limits.max(initial=1)))))
-            self.log_densities(data, rows[cut], parameters[: densities.shape[1]], limits, densities)
+            self.log_densities(data, rows[cut], own[: densities.shape[1]], limits, densities)
             if weighted:
                 densities += log_weights[: densities.shape[1]]
             choose(np.uint64(seed), rows[cut], densities, limits, found[cut])
-        return found
+        return slots[found]

@@ -25,16 +25,19 @@ from orthodrome.core.types import Reals
 from orthodrome.kernels.transition import cir_transition_counts
 from orthodrome.models.mixture.compiled.choices import tiled
 from orthodrome.models.mixture.compiled.counts import (
-    add_counts,
+    add_block,
+    add_blocks,
     choose_counts,
     count_densities,
     move_counts,
-    normalise_logs,
     take_counts,
 )
+from orthodrome.models.mixture.compiled.normalising import normalise_logs
 from orthodrome.models.mixture.compiled.products import FEW, choose_by_products
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 
+SEEN = 1_024
+"""Entries whose mean tells how large counts are."""
 FORGETTING = 80.0
 """After this time a CIR process is, to rounding, a fresh draw of its stationary law Gamma(a + n, 1)."""
 
@@ -105,7 +108,10 @@ class CategoricalComponents(Components):
 
     def add(self, data: CountRows, rows: Names, labels: Labels, parts: Reals) -> None:
         """Add up counts."""
-        add_counts(data.starts, data.columns, data.counts, rows, labels, parts)
+        if parts.shape[0] == 1:  # no thread is woken
+            add_block(data.starts, data.columns, data.counts, rows, labels, parts[0])
+        else:
+            add_blocks(data.starts, data.columns, data.counts, rows, labels, parts)
 
     def block_sums(self, columns: Reals) -> Reals:
         """Return the sums of the columns of each block."""
@@ -149,17 +155,18 @@ class CategoricalComponents(Components):
         levels: Reals,
         log_weights: Reals,
         parameters: Reals,
+        slots: Labels,
         weighted: bool,
     ) -> Labels:
-        """Return the line of parameters that each row chooses, without an array of all densities."""
+        """Return the slot that each row chooses, without an array of all densities."""
         found: Labels = np.empty(rows.shape[0], np.int32)
-        facts = (log_weights, parameters, weighted)
-        if data.counts.shape[0] > FEW * data.count:  # long rows, as most are
+        facts = (log_weights, parameters, slots, weighted)
+        first = data.counts[:SEEN]
+        if first.sum() * data.counts.shape[0] > FEW * data.count * first.shape[0]:  # long rows, as most are
             self._chosen_by_logs(seed, data, rows, levels, *facts, found)
             return found
         table = (data.starts, data.columns, data.counts)
-        choose_by_products(np.uint64(seed), table, rows, levels, *facts, found)
-        if found.min(initial=0) < 0:
+        if choose_by_products(np.uint64(seed), table, rows, levels, *facts, found):
             left = np.flatnonzero(found < 0)
             others = np.empty(left.shape[0], np.int32)
             self._chosen_by_logs(seed, data, rows[left], levels[left], *facts, others)
@@ -174,6 +181,7 @@ class CategoricalComponents(Components):
         levels: Reals,
         log_weights: Reals,
         parameters: Reals,
+        slots: Labels,
         weighted: bool,
         found: Labels,
     ) -> None:
@@ -182,7 +190,9 @@ class CategoricalComponents(Components):
         if rows.shape[0] < data.count // 4:  # brought together first, many are fetched from memory at a time
             data, places = data.take(rows), np.arange(rows.shape[0])
         table = (data.starts, data.columns, data.counts)
-        choose_counts(np.uint64(seed), *table, places, rows, levels, log_weights, tiled(parameters), weighted, found)
+        logs = tiled(parameters[slots])
+        choose_counts(np.uint64(seed), *table, places, rows, levels, log_weights, logs, weighted, found)
+        found[:] = slots[found]
 
     def log_base(self, data: CountRows, rows: Names) -> Reals:
         """Return the Dirichlet-multinomial law of single rows."""

@@ -151,14 +151,15 @@ class GaussianComponents(Components):
         levels: Reals,
         log_weights: Reals,
         parameters: Reals,
+        slots: Labels,
         weighted: bool,
     ) -> Labels:
-        """Return the line of parameters that each row chooses, without an array of all densities."""
+        """Return the slot that each row chooses, without an array of all densities."""
         found = np.empty(rows.shape[0], np.int32)
-        means, roots = (np.ascontiguousarray(part) for part in self.parted(parameters))
+        means, roots = (np.ascontiguousarray(part) for part in self.parted(parameters[slots]))
         facts = (means, roots, self.constants(roots))
         choose_gaussian(np.uint64(seed), data.x, rows, levels, log_weights, *facts, weighted, found)
-        return found
+        return slots[found]
 
     def log_base(self, data: DenseRows, rows: Names) -> Reals:
         """Return the multivariate t density of single rows."""

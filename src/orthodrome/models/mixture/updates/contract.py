@@ -29,11 +29,11 @@ class ComponentUpdate(abc.ABC):
     def fresh(self, seed: int, components: Any, parameters: Reals, statistics: Reals) -> Reals:
         """Draw the auxiliary numbers of components whose parameters were drawn given these statistics."""
 
-    def opened(self, seed: int, components: Any, count: int) -> tuple[Reals, Reals]:
-        """Draw the parameters of new components from the base measure, and their auxiliary numbers."""
-        nothing = np.zeros((count, components.num_statistics))
-        parameters = components.draw(seed, nothing)
-        return parameters, self.fresh(seed ^ ANOTHER, components, parameters, nothing)
+    def open_slots(self, seed: int, components: Any, parameters: Reals, auxiliary: Reals, slots: Labels) -> None:
+        """Draw the parameters of new components from the base measure, and their auxiliary numbers, in place."""
+        nothing = np.zeros((slots.shape[0], components.num_statistics))
+        drawn = components.draw(seed, nothing)
+        parameters[slots], auxiliary[slots] = drawn, self.fresh(seed ^ ANOTHER, components, drawn, nothing)
 
     @abc.abstractmethod
     def advance(
@@ -49,29 +49,28 @@ class ComponentUpdate(abc.ABC):
         auxiliary: Reals,
         slots: Labels,
         statistics: Reals,
+        lines: Labels,
         step: float,
+        renew: bool = False,
     ) -> None:
-        """Take a step of the components in some slots, in place; statistics: theirs, in the same order."""
-        moved = self.advance(seed, components, parameters[slots], auxiliary[slots], statistics, step)
+        """Take a step of the components in some slots, in place.
+
+        lines: where the statistics of the slots are
+        renew: begin at auxiliary numbers whose law given parameters and statistics is the stationary one. An update
+            whose auxiliary numbers depend on the statistics draws them anew, as these change with the labels; others
+            leave them as they are
+        """
+        moved = self.advance(seed, components, parameters[slots], auxiliary[slots], statistics[lines], step)
         parameters[slots], auxiliary[slots] = moved
 
-    def renewed(self, seed: int, components: Any, parameters: Reals, auxiliary: Reals, statistics: Reals) -> Reals:
-        """Return auxiliary numbers whose law given parameters and statistics is the stationary one; here as they are.
-
-        An update whose auxiliary numbers depend on the statistics draws them anew, as these change with the labels.
-        """
-        return auxiliary
-
-    def renewed_sticks(self, seed: int, sticks: Reals, shapes: Reals) -> Reals:
-        """Return sticks with the same shares, whose totals have the stationary law given the shapes; here as they
-        are."""
-        return sticks
-
     @abc.abstractmethod
-    def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
+    def advance_sticks(
+        self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float, renew: bool = False
+    ) -> Reals:
         """Return sticks (log g_0, log g_1) after a step.
 
-        shapes: (1 + m_j, alpha + sum_{l>j} m_l) of every stick; prior: (1, alpha)
+        shapes: (1 + m_j, alpha + sum_{l>j} m_l) of every stick; prior: (1, alpha); renew: as for parameters, begin at
+            totals g_0 + g_1 of the stationary law given the shapes
         """
 
     @abc.abstractmethod

@@ -7,7 +7,8 @@ With n the estimated counts, a the prior and theta positive weights whose shares
 
 SCIR's theta has independent shares and total given n, and the law of the total, Gamma(a d + n.), depends on n. Labels
 change n, and are drawn given the shares alone; so the totals are then those of labels that are gone, and a transition
-from them would not leave the law of the shares as it is. `renewed` draws them anew, which makes it exact at any h.
+from them would not leave the law of the shares as it is. With `renew` they are drawn anew, which makes it exact at any
+h.
 
 A stick is a simplex of two, (g_0, g_1) with v = g_0 / (g_0 + g_1), a = (1, alpha) and n = (m_j, sum_{l>j} m_l). In
 SGRLD's second weight the share is 1 - v (erratum 1.6 c).
@@ -15,14 +16,15 @@ SGRLD's second weight the share is 1 - v (erratum 1.6 c).
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
 from orthodrome.core.pytree import pytree
 from orthodrome.core.types import Reals
-from orthodrome.kernels.cir import advance_few
 from orthodrome.models.mixture.compiled.counts import advance_counts
+from orthodrome.models.mixture.compiled.sticks import advance_sticks
 from orthodrome.models.mixture.components.contract import Labels
 from orthodrome.models.mixture.components.counts import FORGETTING, CategoricalComponents
 from orthodrome.models.mixture.updates.contract import ComponentUpdate
@@ -35,20 +37,16 @@ LEAST = 1e-100
 class ScirSticks(ComponentUpdate):
     """An update that moves sticks by SCIR, which has no discretisation error."""
 
-    def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
+    def advance_sticks(
+        self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float, renew: bool = False
+    ) -> Reals:
         """Draw the exact transition."""
-        found: Reals = np.empty(sticks.size)
-        advance_few(np.uint64(seed), sticks.ravel(), shapes.ravel(), *transition_scales(step), found)
-        return found.reshape(sticks.shape)
+        found: Reals = advance_sticks(np.uint64(seed), sticks, shapes, *transition_scales(step), renew)
+        return found
 
     def stick_totals(self, shapes: Reals, prior: Reals) -> Reals:
         """Return the sums of the shapes: g_0 and g_1 are Gamma numbers with the shapes themselves."""
         return shapes.sum(axis=1)
-
-    def renewed_sticks(self, seed: int, sticks: Reals, shapes: Reals) -> Reals:
-        """Draw the totals given the shapes."""
-        totals = log_gammas(np.random.default_rng(seed), shapes.sum(axis=1))
-        return sticks + (totals - np.logaddexp(sticks[:, 0], sticks[:, 1]))[:, None]
 
 
 @pytree
@@ -65,18 +63,13 @@ class SimplexSCIR(ScirSticks):
         totals = log_gammas(np.random.default_rng(seed), components.block_sums(statistics[:, 1:]) + sizes)
         return parameters + components.spread(totals)
 
-    def renewed(
-        self, seed: int, components: CategoricalComponents, parameters: Reals, auxiliary: Reals, statistics: Reals
-    ) -> Reals:
-        """Draw the totals given the counts."""
-        return self.fresh(seed, components, parameters, statistics)
-
-    def opened(self, seed: int, components: CategoricalComponents, count: int) -> tuple[Reals, Reals]:
+    def open_slots(
+        self, seed: int, components: CategoricalComponents, parameters: Reals, auxiliary: Reals, slots: Labels
+    ) -> None:
         """Draw log theta of Gamma(a) numbers; their shares are of the base measure."""
-        parameters, log_theta = np.empty((count, components.width)), np.zeros((count, components.width))
-        slots, nothing = np.arange(count, dtype=np.int32), np.zeros((count, components.num_statistics))
-        self.advance_slots(seed, components, parameters, log_theta, slots, nothing, FORGETTING)
-        return parameters, log_theta
+        auxiliary[slots] = 0.0
+        nothing, lines = np.zeros((1, components.num_statistics)), np.zeros(slots.shape[0], np.int32)
+        self.advance_slots(seed, components, parameters, auxiliary, slots, nothing, lines, FORGETTING)
 
     def advance(
         self,
@@ -90,7 +83,7 @@ class SimplexSCIR(ScirSticks):
         """Draw the exact transition."""
         found, moved = np.empty(auxiliary.shape), auxiliary.copy()
         slots = np.arange(auxiliary.shape[0], dtype=np.int32)
-        self.advance_slots(seed, components, found, moved, slots, statistics, step)
+        self.advance_slots(seed, components, found, moved, slots, statistics, slots, step)
         return found, moved
 
     def advance_slots(
@@ -101,11 +94,13 @@ class SimplexSCIR(ScirSticks):
         auxiliary: Reals,
         slots: Labels,
         statistics: Reals,
+        lines: Labels,
         step: float,
+        renew: bool = False,
     ) -> None:
         """Draw the exact transition, in place."""
-        facts = (*transition_scales(step), np.array(components.bounds), slots)
-        advance_counts(np.uint64(seed), components.prior, statistics, *facts, auxiliary, parameters)
+        facts = (transition_scales(step), np.array(components.bounds), slots)
+        advance_counts(np.uint64(seed), renew, components.prior, statistics, lines, *facts, auxiliary, parameters)
 
 
 @pytree
@@ -137,7 +132,9 @@ class SimplexSGRLD(ComponentUpdate):
         moved = euler(seed, auxiliary, components.prior, counts - expected, step)
         return components.normalised(np.log(moved)), moved
 
-    def advance_sticks(self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float) -> Reals:
+    def advance_sticks(
+        self, seed: int, sticks: Reals, shapes: Reals, prior: Reals, step: float, renew: bool = False
+    ) -> Reals:
         """Take an Euler step of every pair."""
         counts, total = shapes - prior, np.logaddexp(sticks[:, 0], sticks[:, 1])
         shares = np.exp(sticks - total[:, None])
@@ -154,6 +151,7 @@ def euler(seed: int, theta: Reals, prior: Reals | float, residual: Reals, h: flo
     return np.maximum(np.abs(theta + h * (prior - theta + residual) + np.sqrt(2 * h * theta) * noise), LEAST)
 
 
+@functools.lru_cache(maxsize=64)
 def transition_scales(h: float) -> tuple[float, float]:
     """Return log(exp(-h) / (1 - exp(-h))) and log(1 - exp(-h)), the scales of a CIR transition over the time h."""
     log_scale = math.log(-math.expm1(-h))
