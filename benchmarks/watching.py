@@ -1,16 +1,19 @@
 """What being watched costs a run, in three numbers that a busy or virtual machine does not blur.
 
 **Journal.** The processor time that the run itself spends on telling its events (every method of `Journal`), over the
-processor time of the run.
+processor time of the run, watched or not: from its `SETTLED`th chunk on, since the first hold the compilation.
 
-**Watcher.** The processor time of `orthodrome watch` in a second of the clock: what it can take from the cores of the
-run at most.
+**Watcher.** The processor time of `orthodrome watch` in a second of the clock, for a fifth of the time, once it has
+started: what it can take from the cores of the run at most. It looks less often if looking takes longer.
 
 **Beside.** One long run, beside which the watcher is stopped and woken in turns (SIGSTOP, SIGCONT). The processor time
 of a draw while it is awake over that while it sleeps, paired between neighbouring turns, so that neither the drift of a
-machine nor the difference between two runs counts; the mean with its 95 % interval. At most 1.01 is wanted.
+machine nor the difference between two runs counts; the mean with its 95 % interval. At most 1.01 is wanted. A watcher
+that is woken looks at once, so in these turns it looks more often than one that is left alone.
 
-    python -m benchmarks.watching [--quick]
+The run goes on until it is asked to stop, so the whole takes as long as is asked for on any machine.
+
+    python -m benchmarks.watching [--quick] [--seconds 200]
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import itertools
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -30,14 +34,21 @@ from typing import Any
 
 import numpy as np
 
+from orthodrome.storage.events import EVENTS, ask_to_stop
+
 RESULTS = Path(__file__).parent / "results"
 WANTED = 0.01
 TURN = 2.0
-"""Seconds of a turn."""
+"""Seconds of a turn: the watcher looks every second."""
+SETTLED = 5
+ROWS = 1_000
+"""Of the data of the run. They stay in the cache, and one thread computes: what a draw costs of larger ones, shared
+between threads that wait for each other, differs between neighbouring turns by 13 % on a virtual machine."""
 
 
-def run(folder: str, seconds: float) -> None:
-    """The run that is watched; it prints the clock, the processor time and the draws of every chunk."""
+def run(folder: str) -> None:
+    """The run that is watched; it prints the clock, the processor time, the draws and the journal's time so far of
+    every chunk."""
     import jax.numpy as jnp
 
     import orthodrome as od
@@ -56,34 +67,24 @@ def run(folder: str, seconds: float) -> None:
             finally:
                 spent[0] += time.thread_time() - began
                 if name == "chunk" and given[1] == "draws":
-                    chunks.append((time.monotonic(), time.process_time(), given[2]))
+                    chunks.append((time.monotonic(), time.process_time(), given[2], spent[0]))
 
         return told
 
     for name in ("begin", "chunk", "tell", "stop_wanted"):
         setattr(Journal, name, timed(name))
-    start = jnp.asarray(np.eye(100)[0], jnp.float32)
-    sampler = od.GeodesicHMC(od.FullGradient(regression(20_000)), step_size=0.02, num_steps=10)
-    rate = 1.0
-    for count in (200, None):  # the first is to know how many draws the second has time for
-        spent[0], cpu = 0.0, time.process_time()
-        chunks.clear()
-        place = f"{folder}/try" if count else f"{folder}/run"
-        total = count or max(200, int(rate * seconds))
-        od.sample(
-            sampler,
-            start,
-            seed=0,
-            num_chains=2,
-            num_warmup=0,
-            num_draws=total,
-            progress=False,
-            checkpoint=place,
-            check=False,
-        )
-        early = chunks[len(chunks) // 2]
-        rate = (total - early[2]) / max(1e-3, time.monotonic() - early[0]) if count else rate
-    print(json.dumps({"journal": spent[0], "processor": time.process_time() - cpu, "chunks": chunks}))
+    od.sample(
+        od.GeodesicHMC(od.FullGradient(regression(ROWS)), step_size=0.02, num_steps=10),
+        jnp.asarray(np.eye(100)[0], jnp.float32),
+        seed=0,
+        num_chains=2,
+        num_warmup=0,
+        num_draws=1_000_000,
+        progress=False,
+        checkpoint=folder,
+        check=False,
+    )
+    print(json.dumps(chunks))
 
 
 def watcher(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
@@ -95,12 +96,14 @@ def watcher(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
 
 
 def processor_seconds(process: int) -> float:
-    """The processor time of a process so far."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """The processor time of a process so far, of all its threads, to the nanosecond."""
+    threads = Path(f"/proc/{process}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
-def drained(terminal: int) -> None:
+def waited(terminal: int, seconds: float) -> None:
+    """Wait, and read away what was shown in the meantime."""
+    time.sleep(seconds)
     try:
         while os.read(terminal, 65536):
             pass
@@ -109,34 +112,45 @@ def drained(terminal: int) -> None:
 
 
 def measured(seconds: float) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        line = [sys.executable, "-m", "benchmarks.watching", "--run", folder, "--seconds", str(seconds)]
-        process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
-        events = Path(folder) / "run" / "_orthodrome" / "events.jsonl"
-        while not events.exists() and process.poll() is None:
-            time.sleep(0.1)
-        watch, terminal = watcher(Path(folder) / "run")
-        time.sleep(5 * TURN)  # its start is not counted
-        turns, awake, cpu, clock = [], True, processor_seconds(watch.pid), 0.0
-        while process.poll() is None and watch.poll() is None:
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base) / "run"
+        line = [sys.executable, "-m", "benchmarks.watching", "--run", str(folder)]
+        flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=os.environ | {"XLA_FLAGS": flags})
+        while chunks_told(folder) < SETTLED and process.poll() is None:
+            time.sleep(0.5)
+        watch, terminal = watcher(folder)
+        select.select([terminal], [], [])  # its start is not counted
+        waited(terminal, 2 * TURN)
+        cpu, clock = processor_seconds(watch.pid), time.monotonic()
+        waited(terminal, seconds / 5)
+        used, clock = processor_seconds(watch.pid) - cpu, time.monotonic() - clock
+        turns, awake = [], True
+        for _ in range(2 * round(0.4 * seconds / TURN)):
             began = time.monotonic()
-            time.sleep(TURN)
-            drained(terminal)
+            waited(terminal, TURN)
             turns.append((began, time.monotonic(), awake))
-            clock += turns[-1][1] - began if awake else 0.0
             awake = not awake
-            used = processor_seconds(watch.pid) - cpu
             watch.send_signal(signal.SIGCONT if awake else signal.SIGSTOP)
         watch.send_signal(signal.SIGCONT)
         watch.terminate()
         watch.wait()
-        told = json.loads(process.communicate()[0])
-    return {"journal": told["journal"] / told["processor"], "watcher": used / clock} | beside(turns, told["chunks"])
+        ask_to_stop(folder)
+        chunks = json.loads(process.communicate()[0])[SETTLED:]
+    _, cpus, _, spent = zip(*chunks, strict=True)
+    journal = (spent[-1] - spent[0]) / (cpus[-1] - cpus[0])
+    return {"journal": journal, "watcher": used / clock, "chunks": len(chunks)} | beside(turns, chunks)
 
 
-def beside(turns: list[tuple[float, float, bool]], chunks: list[tuple[float, float, int]]) -> dict[str, Any]:
+def chunks_told(folder: Path) -> int:
+    """The chunks that the run in a folder has told."""
+    events = folder / EVENTS
+    return events.read_text().count('"chunk"') if events.exists() else 0
+
+
+def beside(turns: list[tuple[float, float, bool]], chunks: list[tuple[float, float, int, float]]) -> dict[str, Any]:
     """The processor time of a draw with the watcher awake over that without, of neighbouring turns."""
-    at, cpu, done = map(np.array, zip(*chunks, strict=True))
+    at, cpu, done, _ = map(np.array, zip(*chunks, strict=True))
     costs = []
     for begin, end, awake in turns:
         inside = np.flatnonzero((at >= begin) & (at <= end))
@@ -153,12 +167,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--run", help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, default=150.0)
+    parser.add_argument("--seconds", type=float, default=200.0)
     given = parser.parse_args()
     if given.run:
-        return run(given.run, given.seconds)
+        return run(given.run)
     found = measured(40.0 if given.quick else given.seconds)
-    print(f"the journal takes {found['journal']:.3%} of the run's processor time")
+    print(f"the journal takes {found['journal']:.3%} of the run's processor time ({found['chunks']} chunks)")
     print(f"the watcher takes {found['watcher']:.2%} of a core (at most {WANTED:.0%} is wanted)")
     print(f"a draw costs {found['beside']:+.2%} +- {found['interval']:.2%} with it awake ({found['pairs']} pairs)")
     RESULTS.mkdir(exist_ok=True)

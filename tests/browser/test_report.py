@@ -118,6 +118,18 @@ def test_a_phone_has_no_sideways_scrolling_and_the_dark_theme_is_dark(
     assert min(browser.run(paper)) > 200
 
 
+@pytest.mark.parametrize("width", [375, 1280])
+def test_intervals_of_a_list_have_one_scale(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    browser.size(width, 900)
+    widths = """return [...document.querySelectorAll('.intervals')].map((list) => {
+        list.querySelector('.value').textContent = '-0.0000001234 (-0.0000005678 to -0.0000000012)';
+        return new Set([...list.querySelectorAll('.track')].map((one) => Math.round(one.clientWidth))).size })"""
+    for page in pages.values():
+        browser.open(page)
+        found = browser.run(widths)
+        assert found and set(found) == {1}
+
+
 def test_every_picture_has_its_table_and_every_image_its_name(browser: Browser, pages: dict[str, Path]) -> None:
     for name in pages:
         browser.open(pages[name])

@@ -31,12 +31,23 @@ def exponential(a: Array, bound: Array) -> Array:
 
     bound: upper bounds of their spectral norms, of their leading shape
     """
-    # the remainder x^9 / 9! of the polynomial stays below a tenth of the last digit
-    reach = (0.1 * math.factorial(9) * float(jnp.finfo(a.dtype).eps)) ** (1 / 9)
-    squarings = jnp.ceil(jnp.log2(jnp.maximum(jnp.max(bound) / reach, 1))).astype(jnp.int32)
+    squarings = number_of_squarings(bound, a.dtype)
     small = _taylor_minus_identity(a * jnp.exp2(-squarings.astype(a.dtype)))
     grown = jax.lax.while_loop(lambda c: c[1] > 0, lambda c: (2 * c[0] + c[0] @ c[0], c[1] - 1), (small, squarings))[0]
     return grown + identity(a)
+
+
+def number_of_squarings(bound: Array, dtype: Any) -> Array:
+    """Return how often e^{a / 2^k} is squared: the least k that brings the largest bound within the polynomial's reach.
+
+    A trajectory that overflows has an infinite bound. It counts as the largest number there is: its result is not
+    finite either way, and the loop ends.
+    """
+    # the remainder x^9 / 9! of the polynomial stays below a tenth of the last digit
+    reach = (0.1 * math.factorial(9) * float(jnp.finfo(dtype).eps)) ** (1 / 9)
+    largest = jnp.clip(jnp.max(bound), reach, jnp.finfo(dtype).max)
+    needed = jnp.ceil(jnp.log2(largest) - math.log2(reach))
+    return jnp.where(jnp.isnan(needed), 0, needed).astype(jnp.int32)
 
 
 def exponential_skew(a: Array, t: Any) -> Array:

@@ -47,6 +47,7 @@ class Journal:
         self.newest: dict[str, float] = {}
         self.divergences, self.seen, self.thin, self.looked, self.ess = 0, 0, 1, 0, float("nan")
         self.rows: list[np.ndarray] = []
+        self.places: list[np.ndarray] = []
         self.open = False  # whether a beginning was told and no end
         if folder is not None:
             self._try(lambda: self._open(folder))
@@ -115,12 +116,12 @@ class Journal:
         if not leaves:
             return
         count, each = leaves[0].shape[1], max(1, NUMBERS // len(leaves))
-        mine = (self.seen + np.arange(count)) % self.thin == 0
+        mine = slice(-self.seen % self.thin, None, self.thin)
         self.seen += count
-        places = [np.linspace(0, leaf.shape[2] - 1, min(each, leaf.shape[2])).astype(int) for leaf in leaves]
-        some = [
-            np.asarray(leaf[:, mine][..., at], np.float32) for leaf, at in zip(leaves[:NUMBERS], places, strict=False)
-        ]
+        if not self.places:  # the same in every chunk
+            sizes = [leaf.shape[2] for leaf in leaves[:NUMBERS]]
+            self.places = [np.linspace(0, size - 1, min(each, size)).astype(int) for size in sizes]
+        some = [np.asarray(leaf[:, mine][..., at], np.float32) for leaf, at in zip(leaves, self.places, strict=False)]
         self.rows.append(np.concatenate(some, axis=2))
         if sum(part.shape[1] for part in self.rows) > ROWS:
             self.rows, self.thin = [np.concatenate(self.rows, axis=1)[:, ::2]], 2 * self.thin
