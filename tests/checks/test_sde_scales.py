@@ -6,6 +6,7 @@ import pytest
 
 from orthodrome import BadInput, check_recipe, check_sde
 from orthodrome.recipe import Recipe
+from support.quick import slow
 
 POINTS = np.random.default_rng(0).normal(size=(20, 3))
 
@@ -103,7 +104,9 @@ def test_a_point_on_a_kink_is_left_out():
     assert not check_sde(lambda z: 1.1 * drift(z), eye, log_p, points).ok
 
 
-@pytest.mark.parametrize("passed, text", [("root", r"sqrt\(2 D\)"), ("cholesky", r"sqrt\(2 D\)"), ("double", "2 D as")])
+@pytest.mark.parametrize(
+    "passed, text", [slow("root", r"sqrt\(2 D\)"), ("cholesky", r"sqrt\(2 D\)"), ("double", "2 D as")]
+)
 def test_what_was_passed_for_the_diffusion_is_said(passed, text):
     d = np.array([[1.0, 0.3, 0.0], [0.3, 0.5, 0.1], [0.0, 0.1, 2.0]])
     values, vectors = np.linalg.eigh(2 * d)

@@ -15,6 +15,7 @@ from orthodrome.cli import terminal
 from orthodrome.core.display import for_csv, for_figure, shown
 from orthodrome.core.streams import Forgiving
 from orthodrome.run import progress
+from support.quick import quick
 
 SOURCE = Path(terminal.__file__).parents[2]
 COMMAND = f"{sys.executable} -m orthodrome"
@@ -43,7 +44,7 @@ open(sys.argv[1], "w").write("done")
 """
 
 
-@pytest.mark.parametrize("sink", ["| head -1", "| true", ">&-", "> /dev/full"])
+@pytest.mark.parametrize("sink", quick(["| head -1", "| true", ">&-", "> /dev/full"], "| head -1", "> /dev/full"))
 def test_the_work_behind_the_output_is_done(sink: str, tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(WORK)
     done = shell(f"{sys.executable} {tmp_path}/work.py {tmp_path}/result {sink}")
@@ -51,7 +52,7 @@ def test_the_work_behind_the_output_is_done(sink: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr and done.stderr.count("\n") <= 1
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", quick([">&-", "2>&-", "<&-", "<&- >&- 2>&-"], ">&-", "<&- >&- 2>&-"))
 def test_closed_streams(closed: str) -> None:
     done = shell(f"{COMMAND} --version {closed}")
     assert done.returncode == 0 and done.stderr == ""

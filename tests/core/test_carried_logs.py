@@ -30,6 +30,7 @@ from orthodrome import (
 from orthodrome.core import carried_logs
 from orthodrome.diagnostics.convergence import ess
 from orthodrome.errors import OrthodromeWarning
+from support.quick import quick
 
 A = np.asarray([0.02, 0.3, 5.0], np.float32)
 DEEP = jnp.asarray([-300.0, -2.0, 0.5])
@@ -93,7 +94,7 @@ def share_below_median(name: str, seed: int, num_draws: int) -> float:
     return float((below.mean() - 0.5) / np.sqrt(0.25 / ess(below)))
 
 
-@pytest.mark.parametrize("name", ["by hand", "gamma"])
+@pytest.mark.parametrize("name", quick(["by hand", "gamma"], "gamma"))
 def test_small_concentrations(name: str) -> None:
     assert abs(share_below_median(name, 0, 400)) < 4
 

@@ -16,6 +16,7 @@ from orthodrome import (
     Tempering,
     sample,
 )
+from support.quick import slow
 
 
 def with_a_hole(x):
@@ -33,7 +34,7 @@ SPACE = Product({"a": Euclidean()})
 
 @pytest.mark.parametrize(
     ("kind", "density"),
-    [("walk", with_a_hole), ("hmc", smooth_hole), ("nuts", with_a_hole), ("tempering", smooth_hole)],
+    [("walk", with_a_hole), ("hmc", smooth_hole), slow("nuts", with_a_hole), slow("tempering", smooth_hole)],
 )
 def test_the_point_is_named(kind, density):
     target = Target(SPACE, density)

@@ -13,7 +13,8 @@ import pytest
 from orthodrome.core import trees
 from orthodrome.dynamics.leapfrog import Point, energy, leapfrog
 from orthodrome.gradients.full import FullGradient
-from support.registry import ONE_PER_MANIFOLD, TARGETS, Law
+from support.quick import quick
+from support.registry import TARGETS, Law
 
 
 def start(law: Law, dtype: str, count: int = 5) -> Any:
@@ -22,9 +23,7 @@ def start(law: Law, dtype: str, count: int = 5) -> Any:
     return jax.vmap(law.manifold().from_user)(draws)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in ONE_PER_MANIFOLD else [pytest.mark.slow]) for n in TARGETS]
-)
+@pytest.mark.parametrize("name", quick(TARGETS, "ball", "stiefel", "level-torus", "product"))
 def test_the_way_back(name: str) -> None:
     """Turn the velocity round after a trajectory: it ends where it began, to rounding; the energy is kept to
     O(h^2).

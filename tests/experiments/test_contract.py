@@ -16,6 +16,7 @@ from orthodrome.experiments import EXPERIMENTS, gmc_bvmf
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.bvmf import law as bvmf_law
 from orthodrome.experiments.support.bvmf import tempering as bvmf_tempering
+from support.quick import quick
 
 
 def toy(data: str | None = None) -> types.ModuleType:
@@ -113,7 +114,7 @@ PUBLISHED = {
 }
 
 
-@pytest.mark.parametrize("c1", PUBLISHED)
+@pytest.mark.parametrize("c1", quick(PUBLISHED, 40))
 def test_quadrature_agrees_with_importance_sampling(c1: int) -> None:
     """The published values have an error of about .002; the quadrature has converged to rounding."""
     moments = bvmf_law.moments(float(c1))

@@ -15,6 +15,7 @@ from orthodrome.experiments.scir import bias as scir_bias
 from orthodrome.experiments.scir import sparse as scir_sparse
 from orthodrome.experiments.support import contract
 from orthodrome.experiments.support.scir import dirichlet
+from support.quick import slow
 
 SPARSE = dirichlet.problem(sparse=True, seed=5)
 
@@ -42,7 +43,7 @@ def test_the_data_of_the_paper() -> None:
     assert dense.concentration.std() > 3  # categories at random: not 100 each
 
 
-@pytest.mark.parametrize("method", ["SGRLD", "SGRLD, authors' drift"])
+@pytest.mark.parametrize("method", ["SGRLD", slow("SGRLD, authors' drift")])
 def test_the_two_drifts_of_sgrld(method: str) -> None:
     """With all rows the mean over many steps from one point is the drift: right, or as the authors' code has it."""
     with jax.enable_x64(True):

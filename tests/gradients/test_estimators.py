@@ -145,7 +145,7 @@ def line(manifold: Any = None) -> Posterior:
 
 @pytest.mark.parametrize("replace", [False, slow(True)])
 @pytest.mark.parametrize(
-    "kind", [ScalarForm(), DiagonalForm(), LowRankForm(2), FullForm()], ids=lambda k: type(k).__name__
+    "kind", [slow(ScalarForm()), slow(DiagonalForm()), LowRankForm(2), FullForm()], ids=lambda k: type(k).__name__
 )
 def test_empirical_fisher(kind: Any, replace: bool) -> None:
     """The average V against the covariance of the gradients, to 5 %; without 1 - S/D it would be off by 33 % of V."""

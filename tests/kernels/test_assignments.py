@@ -10,6 +10,7 @@ from scipy import stats
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import Tokens, assign_topics, tokens
+from orthodrome.kernels.tokens.dense import assign_dense
 from support.quick import slow
 
 LEAST = 1e-3
@@ -18,7 +19,7 @@ LEAST = 1e-3
 def topics_and_prior(num_words: int, num_topics: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(num_words, 0.5), num_topics).T
-    return topics.astype(np.float32), rng.gamma(1.0, 0.5, num_topics).astype(np.float32) + 0.01
+    return np.ascontiguousarray(topics, np.float32), rng.gamma(1.0, 0.5, num_topics).astype(np.float32) + 0.01
 
 
 def fits(found: np.ndarray, probabilities: np.ndarray) -> float:
@@ -94,6 +95,16 @@ def corpus(seed: int = 0) -> scipy.sparse.csr_matrix:
     found = scipy.sparse.random(300, 50, 0.2, random_state=seed, format="lil")
     found[::10] = 0
     return scipy.sparse.csr_matrix(found.tocsr().ceil() * 2).astype(np.int64)
+
+
+def test_tokens_that_may_not_be_written_to_compile_nothing_more() -> None:
+    """A corpus on disk is mapped into memory to be read only."""
+    documents, (topics, prior) = tokens(corpus()), topics_and_prior(50, 20)
+    found = assign_topics(7, documents, topics, prior)
+    compiled = len(assign_dense.signatures)
+    documents.words.flags.writeable = False
+    np.testing.assert_array_equal(found.assignments, assign_topics(7, documents, topics, prior).assignments)
+    assert len(assign_dense.signatures) == compiled
 
 
 @pytest.mark.parametrize("num_topics", [20, 140])

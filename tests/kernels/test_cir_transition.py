@@ -15,6 +15,7 @@ from scipy import stats
 
 from orthodrome.dynamics.cir import cir_mean, cir_variance
 from orthodrome.errors import BadInput
+from orthodrome.kernels.cir import advance
 from orthodrome.kernels.transition import cir_transition, cir_transition_counts
 from support.quick import quick, slow
 
@@ -110,6 +111,18 @@ def test_draws_do_not_depend_on_the_number_of_threads() -> None:
     numba.set_num_threads(before)
     assert before == 1 or np.array_equal(*found)
     assert not np.array_equal(found[0], cir_transition(10, start, shapes, 0.1))
+
+
+def test_arrays_that_may_not_be_written_to_compile_nothing_more() -> None:
+    """A shape for all weights is broadcast to an array that cannot be written to; compiling takes many seconds."""
+    start, shapes = np.zeros(10), np.full(10, 0.3)
+    drawn = cir_transition(1, start, 0.3, 0.1)
+    compiled = len(advance.signatures)
+    np.testing.assert_array_equal(drawn, cir_transition(1, start, shapes, 0.1))
+    for array in (start, shapes):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(drawn, cir_transition(1, start, shapes, 0.1))
+    assert len(advance.signatures) == compiled
 
 
 @pytest.mark.slow

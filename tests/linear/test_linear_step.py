@@ -21,6 +21,7 @@ from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.targets import Target
+from support.quick import slow
 
 pytestmark = pytest.mark.usefixtures("x64")
 H = 0.3
@@ -61,7 +62,8 @@ SAMPLERS = {
 
 @pytest.mark.parametrize(
     ("name", "sampler"),
-    [(name, "GeodesicHMC") for name in MAPS] + [("low-rank", "GeodesicNUTS"), ("low-rank", "RandomWalk")],
+    [("dense", "GeodesicHMC"), ("low-rank", "GeodesicNUTS"), slow("elements", "GeodesicHMC")]
+    + [slow("low-rank", sampler) for sampler in ("GeodesicHMC", "RandomWalk")],
 )
 def test_a_map_is_a_linear_change_of_variables(name: str, sampler: str) -> None:
     step = MAPS[name]()

@@ -157,7 +157,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("name", REJECTED)
+@pytest.mark.parametrize("name", quick(REJECTED, "naive SGHMC", "Eq. (17)"))
 def test_wrong_samplers_are_rejected(name: str) -> None:
     drift, diffusion, logdensity, points, where = REJECTED[name]
     report = check_sde(drift, diffusion, logdensity, points)
@@ -167,7 +167,7 @@ def test_wrong_samplers_are_rejected(name: str) -> None:
     assert report.coordinate in str(report) and "NOT stationary" in str(report)
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("name", quick(ACCEPTED, "SGHMC", "Algorithm 1"))
 def test_corrected_samplers_are_accepted(name: str) -> None:
     report = check_sde(*ACCEPTED[name])
     assert report.ok, report

@@ -13,6 +13,7 @@ from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 from support.controls import DEFECTS, CappedByStart, PlainHMC, WithoutMeasure
+from support.quick import quick
 from support.registry import TARGETS, Law
 from support.truth import LARGEST_BIAS, THRESHOLD, verdict
 
@@ -45,7 +46,7 @@ def test_a_cap_by_the_start_state_is_caught() -> None:
     assert np.abs(found.z).max() > 2 * THRESHOLD, found
 
 
-@pytest.mark.parametrize("name", ["gaussian-1", "vmf-3", pytest.param("rotation", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", quick(["gaussian-1", "vmf-3", "rotation"], "vmf-3"))
 def test_a_law_off_by_three_per_cent_is_caught(name: str) -> None:
     """exp(e f) pi has the mean E f + e var f to first order: e = 0.03 / sd f shifts it by 3 % of a standard
     deviation.

@@ -13,6 +13,7 @@ import numpy as np
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.lanes import LANES
+from orthodrome.kernels.reading import only_read
 
 LEAST_PROBABILITY = 1e-30
 """The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""
@@ -99,7 +100,7 @@ def assign_topics(
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
     rows, alpha = padded_rows(topics, used, np.float32(LEAST_PROBABILITY)), _prior_rows(np.asarray(prior))
     sweep = assign_dense if topics.shape[1] <= _FEW_TOPICS else assign
-    sweep(seed, step, _blocks(starts), starts, names, local, z, rows, alpha, sweeps, burn, counts, mixed)
+    sweep(seed, step, _blocks(starts), starts, names, only_read(local), z, rows, alpha, sweeps, burn, counts, mixed)
     kept = sweeps - burn
     return Assigned(z, used, summed(counts), mixed / np.float32(kept) if mixes else None, kept)
 

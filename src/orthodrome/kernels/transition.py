@@ -9,6 +9,7 @@ import numpy as np
 
 from orthodrome.dynamics.cir import VOLATILITY
 from orthodrome.errors import BadInput
+from orthodrome.kernels.reading import only_read
 
 Seed = Any
 
@@ -65,7 +66,7 @@ def part_of_transition(
     _check(log_theta, prior, time, 1.0, VOLATILITY)
     blocks = -(-log_theta.size // (BLOCK * parts))
     own = slice(part * blocks * BLOCK, (part + 1) * blocks * BLOCK)
-    logs, numbers = (np.ascontiguousarray(array).reshape(-1)[own] for array in (log_theta, counts))
+    logs, numbers = (only_read(np.ascontiguousarray(array).reshape(-1)[own]) for array in (log_theta, counts))
     out = np.zeros(blocks * BLOCK, log_theta.dtype)
     scales = _scales(time, 1.0, VOLATILITY)[1:]
     advance(_seed(key), 0, part * blocks, logs, float(prior), 1.0, numbers, *scales, out[: logs.shape[0]])
@@ -84,8 +85,8 @@ def _advanced(
     """Draw by the compiled loops."""
     from orthodrome.kernels.cir import advance
 
-    flat, out = np.ascontiguousarray(log_theta).reshape(-1), np.empty(log_theta.size, log_theta.dtype)
-    own = np.ascontiguousarray(counts).reshape(-1)
+    flat, own = (only_read(np.ascontiguousarray(array).reshape(-1)) for array in (log_theta, counts))
+    out = np.empty(log_theta.size, log_theta.dtype)
     advance(_seed(key), 0, 0, flat, float(prior), float(scale), own, log_factor, log_scale, out)
     return out.reshape(log_theta.shape)
 

@@ -151,7 +151,7 @@ def test_choices_in_one_pass_are_those_from_all_densities(name: str) -> None:
         DenseRows(RNG.standard_normal((400, 2))) if name == "gaussian" else CountRows.of(RNG.integers(0, 4, (400, 3)))
     )
     parameters = components.draw(2, np.zeros((11, components.num_statistics)))
-    logs = np.sort(np.log(RNG.dirichlet(np.ones(11))))[::-1]
+    logs = np.sort(np.log(RNG.dirichlet(np.ones(11))))[::-1].copy()
     levels = logs[RNG.integers(0, 11, 400)] + np.log(RNG.random(400))
     slots = RNG.permutation(11).astype(np.int32)
     for weighted in (False, True):
@@ -170,7 +170,7 @@ def test_rows_that_products_leave_over_choose_as_the_others(count: int) -> None:
     components, data, rows = CategoricalComponents(0.5, (0, 40)), CountRows.of(x), np.arange(count)
     parameters = components.draw(2, np.zeros((20, 41)))
     parameters[:, :10] -= 300.0
-    logs = np.sort(np.log(RNG.dirichlet(np.ones(20))))[::-1]
+    logs = np.sort(np.log(RNG.dirichlet(np.ones(20))))[::-1].copy()
     levels = logs[RNG.integers(0, 20, count)] + np.log(RNG.random(count))
     facts = (7, data, rows, levels, logs, parameters, RNG.permutation(20).astype(np.int32), False)
     found = components.chosen(*facts)
@@ -183,7 +183,7 @@ def test_sums_of_many_rows_are_added_in_parts() -> None:
     found = []
     for threads in {1, numba.config.NUMBA_NUM_THREADS}:
         numba.set_num_threads(threads)
-        margins = x[:, 0]
+        margins = x[:, 0].copy()
         total = log_probability(margins, labels, rows, 0, 1)
         found.append(np.append(GAUSSIAN.statistics(DenseRows(x), rows, labels, 2), total))
     np.testing.assert_array_equal(found[0], found[-1])

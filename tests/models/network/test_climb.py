@@ -33,15 +33,15 @@ def test_the_sums_are_those_of_the_dense_model(link: str) -> None:
         law = target(matrix, link, "float64").embedded_logdensity
         prior = lambda x: -jnp.sum(x["eigenvalues"] ** 2) / (2 * m) - x["intercept"] ** 2 / 200
         likelihood = lambda x: law(x) - prior(x)
-        exact, wanted = jax.value_and_grad(likelihood)(x)
+        exact, wanted = jax.jit(jax.value_and_grad(likelihood))(x)  # eager, it is hundreds of programs
         np.testing.assert_allclose(value, exact, rtol=1e-10)
         for name in wanted:
             np.testing.assert_allclose(whole[name], wanted[name], rtol=1e-8, atol=1e-8)
-        bend = jax.grad(jax.grad(lambda c: likelihood(x | {"intercept": c})))(x["intercept"])
+        bend = jax.jit(jax.grad(jax.grad(lambda c: likelihood(x | {"intercept": c}))))(x["intercept"])
         np.testing.assert_allclose(found.bend / 2, -bend, rtol=1e-8)
         node = lambda u: likelihood(x | {"frame": x["frame"].at[BLOCK + 3].set(u)})
         scaled = np.outer(x["eigenvalues"], x["eigenvalues"]) * np.asarray(found.curvature[BLOCK + 3])
-        np.testing.assert_allclose(scaled, -jax.hessian(node)(x["frame"][BLOCK + 3]), rtol=1e-8)
+        np.testing.assert_allclose(scaled, -jax.jit(jax.hessian(node))(x["frame"][BLOCK + 3]), rtol=1e-8)
 
 
 def test_small_systems_are_solved_together() -> None:

@@ -18,6 +18,7 @@ from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import log_posterior, signs
 from orthodrome.models.network.law import target
 from orthodrome.models.network.links import log_cdf
+from support.quick import quick
 
 
 def planted(m: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +43,7 @@ def test_links_are_stable_at_any_argument(link: str, reference: Any) -> None:
     np.testing.assert_allclose(single[0], reference(z[:300]), rtol=3e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("m", [5, 41])
+@pytest.mark.parametrize("m", quick([5, 41], 41))
 def test_the_density_is_the_sum_over_pairs(m: int) -> None:
     """Blocks, padding, missing pairs and prior, against the double loop written out."""
     with jax.enable_x64(True):

@@ -24,6 +24,7 @@ from orthodrome.models.network.pair_gradient import pair_gradient
 from orthodrome.models.network.pairs import each_once, read_pairs
 from orthodrome.models.network.starts import spectrum
 from orthodrome.models.network.stochastic import sparse_spectrum
+from support.quick import quick
 
 PAIRS = [(0, 1), (1, 2), (0, 4)]
 
@@ -103,7 +104,7 @@ def test_buckets_stay_small() -> None:
         assert listed(each_once(np.asarray(pairs), nodes), nodes).table.shape[1] < 16
 
 
-@pytest.mark.parametrize("anchored", [False, True])
+@pytest.mark.parametrize("anchored", quick([False, True], True))
 def test_the_gradient_is_unbiased(anchored: bool) -> None:
     """The mean over batches is the gradient of all pairs, within 5 standard errors of each of 53 numbers."""
     with jax.enable_x64(True):

@@ -16,6 +16,7 @@ from orthodrome.manifolds import Sphere
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 from support.exact_draws import uniform_directions
+from support.quick import quick
 from support.truth import LARGEST_BIAS, THRESHOLD
 
 MAX_DEPTH = 6
@@ -83,7 +84,7 @@ def wandering_orbits(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("forward", quick([True, False], True))
 def test_every_aligned_subtree_is_looked_at(forward: bool) -> None:
     """A forgotten, mistaken or additional subtree at any depth to 6 changes where some of 3,000 random orbits stop.
 

@@ -27,6 +27,7 @@ from orthodrome.recipe import Recipe
 from orthodrome.samplers import SGFS, SGHMC, SGLD, SGNHT, SGRHMC, SGRLD
 from orthodrome.targets import Posterior, Target
 from support.discrete_laws import langevin, semi_implicit, thermostat
+from support.quick import slow
 
 COPIES = 4_000
 
@@ -240,7 +241,7 @@ def test_the_printed_sign_gives_another_mean() -> None:
     assert np.mean(states.position) < 1.3
 
 
-@pytest.mark.parametrize("make", [lambda g: SGLD(g, 0.02), lambda g: SGHMC(g, 0.1)])
+@pytest.mark.parametrize("make", [slow(lambda g: SGLD(g, 0.02)), lambda g: SGHMC(g, 0.1)])
 def test_walls_by_reflection(make: Any) -> None:
     """A half normal, whose density is largest at the wall: E x and E x^2 to 0.03."""
     states, _ = draws(make(gradient(normal, Positive())), jnp.ones(COPIES), 400, 200)

@@ -253,8 +253,8 @@ def end_of_walks(sampler: Any, like: Array, count: int) -> tuple[Any, Any]:
     return jax.vmap(one)(jnp.arange(count))
 
 
-FAST = ("euclidean-scalar", "ball", "sphere-copies", "simplex")
-"""Flat, with a wall, curved, with a chart; projections are tested on all."""
+FAST = ("ball", "sphere-copies")
+"""With a wall, and curved; projections are tested on all."""
 
 
 @pytest.mark.parametrize("name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in MANIFOLDS])

@@ -16,6 +16,7 @@ from orthodrome.manifolds import Euclidean, Sphere
 from orthodrome.recipe import recipe_of
 from orthodrome.samplers import GSGNHT
 from orthodrome.targets import Target
+from support.quick import long_run
 
 KAPPA, FRICTION, COUNT = 3.0, 1.5, 4_000
 
@@ -40,7 +41,7 @@ def test_the_dynamics_is_a_recipe() -> None:
     assert report.ok, report
 
 
-@jax.jit
+@long_run
 def end(sampler: Any, starts: Any, count: Any) -> Any:
     """Every chain's state after some steps."""
 

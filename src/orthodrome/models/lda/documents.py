@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput, OrthodromeWarning
 from orthodrome.kernels.assignments import Tokens, tokens
+from orthodrome.kernels.reading import only_read
 from orthodrome.kernels.tokens.documents import count_words, gather, word_keys
 from orthodrome.kernels.transition import cir_transition_counts
 
@@ -86,14 +87,14 @@ class TokenDocuments:
 
     def first(self, count: int) -> Tokens:
         """Return the tokens of the first documents, without copying them."""
-        return Tokens(self.words[: self.starts[count]], self.starts[: count + 1])
+        return Tokens(only_read(self.words[: self.starts[count]]), self.starts[: count + 1])
 
     def chosen(self, rows: NDArray[np.int64]) -> Tokens:
         """Return the tokens of some documents, in their order."""
         sizes = self.starts[rows + 1] - self.starts[rows]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         found = np.empty(starts[-1], np.int32)
-        gather(self.words, self.starts, rows, starts, found)
+        gather(only_read(self.words), self.starts, rows, starts, found)
         return Tokens(found, starts)
 
     def shuffled(self, seed: int) -> TokenDocuments:
@@ -104,13 +105,13 @@ class TokenDocuments:
     def keys(self) -> NDArray[np.int64]:
         """Return a number for each document made of its words: what names its stream when order must not matter."""
         found = np.empty(self.count, np.uint64)
-        word_keys(self.words, self.starts, found)
+        word_keys(only_read(self.words), self.starts, found)
         return found.view(np.int64)
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return how often each word occurs."""
         found = np.zeros(self.num_words, np.int64)
-        count_words(self.words, found)
+        count_words(only_read(self.words), found)
         return found
 
 
