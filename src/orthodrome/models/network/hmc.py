@@ -193,4 +193,4 @@ def eigenmodel_hmc(
 
 
 def _kinetic(v: Reals, flat_v: Reals) -> float:
-    return float(np.sum(v * v) + np.sum(flat_v * flat_v)) / 2
+    return float(np.vdot(v, v) + np.vdot(flat_v, flat_v)) / 2

@@ -15,19 +15,22 @@ import numpy as np
 from numba import njit
 
 from orthodrome.kernels.generator import OPTIONS
+from orthodrome.kernels.streams import FAST
 
 TERMS, SMALL = 12, 0.5
 """The remainder of the series is below SMALL^13 / 13! = 2e-14 of float64's 1."""
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS | {"fastmath": FAST})
 def products(a, b):  # type: ignore[no-untyped-def]
     """Return the inner products of the rows of a with the rows of b."""
     found = np.zeros((a.shape[0], b.shape[0]))
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
+            total = 0.0
             for k in range(a.shape[1]):
-                found[i, j] += a[i, k] * b[j, k]
+                total += a[i, k] * b[j, k]
+            found[i, j] = total
     return found
 
 
@@ -92,11 +95,12 @@ def move(frame, v, t):  # type: ignore[no-untyped-def]
     for i in range(frame.shape[1]):
         for a in range(p):
             pair[a], pair[p + a] = frame[a, i], v[a, i] / size
-            frame[a, i] = v[a, i] = 0.0
-        for a in range(2 * p):
-            for b in range(p):
-                frame[b, i] += pair[a] * mixing[a, b]
-                v[b, i] += pair[a] * mixing[a, p + b] * size
+        for b in range(p):
+            x = y = 0.0
+            for a in range(2 * p):
+                x += pair[a] * mixing[a, b]
+                y += pair[a] * mixing[a, p + b]
+            frame[b, i], v[b, i] = x, y * size
 
 
 @njit(**OPTIONS)

@@ -54,8 +54,8 @@ def fly(is_probit, signs, first, frame, flat, v, flat_v, slopes, flat_slopes, fr
     flat: L and c, with their velocities in flat_v; slopes, flat_slopes: the gradient at the start, then at the end
     """
     p, height = frame.shape[0], np.nan
+    kick(frame, v, flat_v, slopes, flat_slopes, frame_step / 2, flat_steps / 2)
     for n in range(num_steps):
-        kick(frame, v, flat_v, slopes, flat_slopes, frame_step / 2, flat_steps / 2)
         move(frame, v, frame_step)
         for k in range(flat.size):
             flat[k] += flat_steps[k] * flat_v[k]
@@ -63,5 +63,6 @@ def fly(is_probit, signs, first, frame, flat, v, flat_v, slopes, flat_slopes, fr
         if last:
             straighten(frame)
         height = log_posterior(is_probit, signs, first, frame, flat[:p], flat[p], slopes, flat_slopes, last)
-        kick(frame, v, flat_v, slopes, flat_slopes, frame_step / 2, flat_steps / 2)
+        share = 0.5 if last else 1.0  # the half kicks at the end of a step and at the start of the next are one
+        kick(frame, v, flat_v, slopes, flat_slopes, share * frame_step, share * flat_steps)
     return height
