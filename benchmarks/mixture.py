@@ -224,17 +224,21 @@ def sweeps(options: Any) -> None:
 def starts(options: Any) -> None:
     train, test = msweb(options)
     for method, more in (("gibbs", {"num_warmup": 60}), ("scir", {"num_warmup": 3_000, "split_merge": 5})):
-        for start in (1, 200):
+        scores: dict[int, list[float]] = {1: [], 200: []}
+        for seed, start in itertools.product(range(1 if options.quick else 4), scores):
             model = DirichletProcessMixture(
-                "multinomial", method=method, n_clusters_init=start, num_draws=20, thin=1, random_state=0, **more
+                "multinomial", method=method, n_clusters_init=start, num_draws=20, thin=1, random_state=seed, **more
             )
             with measured() as seconds:
                 model.fit(train)
+            scores[start].append(model.score(test))
             print(
-                f"{method:6s} from {start:3d}: {model.score(test):.4f} nats, {model.n_clusters_} clusters,",
+                f"{method:6s} from {start:3d}: {scores[start][-1]:.4f} nats, {model.n_clusters_} clusters,",
                 seconds[0],
                 flush=True,
             )
+        mean = {start: float(np.mean(each)) for start, each in scores.items()}
+        print(f"{method:6s} means {mean[1]:.4f} and {mean[200]:.4f}: {abs(mean[1] - mean[200]):.4f} apart", flush=True)
 
 
 def peers(options: Any) -> None:
