@@ -125,7 +125,8 @@ def entry(context: Context, data: Comparisons, alpha: float, name: str) -> Entry
 
 def timed(run: Callable[[], Any], enough: float) -> tuple[Any, list[float]]:
     """Return the draws of a run, and the processor seconds of the draws of as many such runs as take `enough`."""
-    trees, spent = [], []
+    trees: list[Any] = []
+    spent: list[float] = []
     while sum(spent) < enough or not trees:
         began = time.process_time()
         trees.append(run())

@@ -7,6 +7,7 @@ samplers must meet the force itself.
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.pytree import pytree
@@ -21,16 +22,16 @@ from orthodrome.targets import Target
 class SharpSphere(Simplex):
     """The simplex on a sphere by the square-root map, with forces as they are."""
 
-    def walls(self, x: Array) -> None:
-        return None
+    def walls(self, x: Array) -> Array:
+        return jnp.full_like(x, jnp.inf)  # none that a force is softened at
 
 
 @pytree
 class SharpSimplex(ReflectedSimplex):
     """The flat simplex whose walls reflect, with forces as they are."""
 
-    def walls(self, x: Array) -> None:
-        return None
+    def walls(self, x: Array) -> Array:
+        return jnp.full_like(x, jnp.inf)  # none that a force is softened at
 
 
 def sharpened(law: Target, space: str) -> Target:
