@@ -16,7 +16,7 @@ from orthodrome.errors import BadInput, NotConverged, OrthodromeWarning
 from orthodrome.models.completion import MatrixCompletion
 from orthodrome.models.completion.entries import read_entries
 from orthodrome.models.completion.law import SHAPE, posterior, units
-from orthodrome.models.completion.starts import least_squares
+from orthodrome.models.completion.starts import least_squares, starts
 
 
 def planted(shape: tuple[int, int] = (60, 40), share: float = 0.5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -33,6 +33,22 @@ def fitted() -> tuple[MatrixCompletion, np.ndarray, np.ndarray]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         return MatrixCompletion(3, random_state=0, **settings).fit(matrix), matrix, truth
+
+
+def test_chains_start_where_the_residuals_are_as_large_as_the_noise() -> None:
+    """Least squares of six columns leave a third less; a start that fits too well is left only slowly."""
+    entries = read_entries(planted((300, 40), share=0.4)[0])
+    scale = units(entries, 1.0)
+    found = starts(entries, 6, scale, 2, 0, "float64")
+    left, values, right = least_squares(entries, entries.values - scale[0], 6, ridge=scale[1] ** 0)
+    fitted = np.sum(left[entries.rows] * values * right[entries.columns], axis=1)
+    assert np.std(entries.values - scale[0] - fitted) < 0.8 * 0.5
+    for one in found:
+        low = np.sum(one["left"][entries.rows] * one["singular_values"] * one["right"][entries.columns], axis=1)
+        assert abs(float(one["noise"]) * scale[1] - 0.5) < 0.05
+        assert abs(np.std(entries.values - scale[2] * low) / 0.5 - 1) < 0.1
+        np.testing.assert_allclose(one["left"].T @ one["left"], np.eye(6), atol=1e-10)
+    assert not np.allclose(found[0]["left"], found[1]["left"])
 
 
 @pytest.mark.slow

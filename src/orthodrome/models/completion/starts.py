@@ -1,8 +1,14 @@
-"""Where the chains of a matrix completion start: at alternating least squares from the spectrum of what is observed.
+"""Where the chains of a matrix completion start: among the matrices that fit about as well as they should.
 
 The leading singular vectors of the matrix with zeros for unknown entries, times (number of entries) / (observed), are a
-first guess; a few sweeps of ridge regressions of the rows on the columns and back improve it, and their product is
-brought to its singular value decomposition.
+first guess; a few sweeps of ridge regressions of the rows on the columns and back improve it. But least squares fit too
+well: with as many coefficients as a third of the entries their residuals are a fifth smaller than the noise, and a
+chain that starts there is long on its way. So every chain goes on with sweeps in which the rows are drawn, and then
+the columns and the noise, each from its law given the rest with normal factors,
+
+    row i ~ N(ridge regression, sigma^2 (F'F + ridge)^-1),      sigma^2 = (sum of squared residuals) / chi^2_n,
+
+and their product is brought to its singular value decomposition.
 """
 
 from __future__ import annotations
@@ -16,8 +22,12 @@ from scipy.sparse.linalg import svds
 from orthodrome.core.types import Reals
 from orthodrome.models.completion.entries import Entries
 
-SWEEPS, RIDGE, JITTER = 10, 1.0, 0.05
-"""Of the least squares; and the noise added to each column of a start, relative to its length."""
+Factors = tuple[Reals, Reals, Reals]
+"""Left singular vectors, singular values and right singular vectors."""
+SWEEPS, RIDGE, DRAWN = 10, 1.0, 20
+"""Of the least squares; and the sweeps in which factors are drawn, of which their residuals need a few."""
+LEAST = 0.05
+"""The smallest noise of a start, in units of the standard deviation of the entries."""
 
 
 def starts(
@@ -25,16 +35,15 @@ def starts(
 ) -> list[dict[str, Any]]:
     """Return one start for each chain, in the units of `law.posterior` (scale: those of `law.units`)."""
     centre, spread, unit = scale
-    left, values, right = least_squares(entries, (entries.values - centre) / spread, rank)
-    fitted = np.sum(left[entries.rows] * values * right[entries.columns], axis=1)
-    noise = max(float(np.std((entries.values - centre) / spread - fitted)), 0.05)
+    y = (entries.values - centre) / spread
+    fitted = least_squares(entries, y, rank)
     found = []
     for chain in range(chains):
-        rng = np.random.default_rng([seed, chain])
+        (left, values, right), noise = drawn_factors(entries, y, fitted, np.random.default_rng([seed, chain]))
         one = {
-            "left": jittered(left, rng),
-            "right": jittered(right, rng),
-            "singular_values": np.maximum(values * spread / unit, 1e-3) * np.exp(JITTER * rng.normal(size=rank)),
+            "left": left,
+            "right": right,
+            "singular_values": np.maximum(values * spread / unit, 1e-3),
             "noise": np.array(noise),
             "mean": np.array(0.0),
         }
@@ -42,16 +51,23 @@ def starts(
     return found
 
 
-def jittered(frame: Reals, rng: np.random.Generator) -> Reals:
-    """Return an orthonormal frame near another one."""
-    moved, upper = np.linalg.qr(frame + JITTER * rng.normal(size=frame.shape) / np.sqrt(len(frame)))
-    return moved * np.where(np.diag(upper) < 0, -1.0, 1.0)
+def drawn_factors(entries: Entries, y: Reals, fitted: Factors, rng: np.random.Generator) -> tuple[Factors, float]:
+    """Return a singular value decomposition drawn near a fitted one, and the noise that belongs to it."""
+    seen, observed = observations(entries, y)
+    turned = seen.T.tocsr(), observed.T.tocsr()
+    left, right = (factor * np.sqrt(fitted[1]) for factor in (fitted[0], fitted[2]))
+    squares = lambda: np.sum((y - np.sum(left[entries.rows] * right[entries.columns], axis=1)) ** 2)
+    noise = max(float(np.sqrt(squares() / len(y))), LEAST)
+    for _ in range(DRAWN):
+        left = regressed(seen, observed, right, RIDGE, noise * rng.normal(size=left.shape))
+        right = regressed(*turned, left, RIDGE, noise * rng.normal(size=right.shape))
+        noise = max(float(np.sqrt(squares() / rng.chisquare(len(y)))), LEAST)
+    return decomposed(left, right), noise
 
 
-def least_squares(entries: Entries, y: Reals, rank: int, ridge: float = RIDGE) -> tuple[Reals, Reals, Reals]:
+def least_squares(entries: Entries, y: Reals, rank: int, ridge: float = RIDGE) -> Factors:
     """Return the singular value decomposition (left, values, right) of the ridge regression of rank `rank`."""
-    places = entries.rows, entries.columns
-    seen, observed = (scipy.sparse.csr_array((v, places), entries.shape) for v in (np.ones_like(y), y))
+    seen, observed = observations(entries, y)
     begin = np.random.default_rng(0).normal(size=min(entries.shape))
     if rank < min(entries.shape):
         _, s, vt = svds(observed.astype(float), rank, v0=begin)
@@ -62,14 +78,33 @@ def least_squares(entries: Entries, y: Reals, rank: int, ridge: float = RIDGE) -
     for _ in range(SWEEPS):
         left = regressed(seen, observed, right, ridge)
         right = regressed(seen.T.tocsr(), observed.T.tocsr(), left, ridge)
+    return decomposed(left, right)
+
+
+def observations(entries: Entries, y: Reals) -> tuple[Any, Any]:
+    """Return sparse matrices of ones and of y at the observed entries."""
+    places = entries.rows, entries.columns
+    one, two = (scipy.sparse.csr_array((v, places), entries.shape) for v in (np.ones_like(y), y))
+    return one, two
+
+
+def decomposed(left: Reals, right: Reals) -> Factors:
+    """Return the singular value decomposition of left right'."""
     (q1, r1), (q2, r2) = np.linalg.qr(left), np.linalg.qr(right)
     u, values, vt = np.linalg.svd(r1 @ r2.T)
     return q1 @ u, values, q2 @ vt.T
 
 
-def regressed(seen: Any, observed: Any, factor: Reals, ridge: float) -> Reals:
-    """Return the best factor of one side, given the other, by a ridge regression for each row."""
+def regressed(seen: Any, observed: Any, factor: Reals, ridge: float, noise: Reals | None = None) -> Reals:
+    """Return the best factor of one side, given the other, by a ridge regression for each row; or a draw of it.
+
+    noise: normal numbers (rows, rank) with the standard deviation of the entries' noise; None: the best factor
+    """
     rank = factor.shape[1]
     products = (factor[:, :, None] * factor[:, None, :]).reshape(len(factor), -1)
     normal = (seen @ products).reshape(-1, rank, rank) + ridge * np.eye(rank)
-    return np.linalg.solve(normal, (observed @ factor)[..., None])[..., 0]
+    best = np.linalg.solve(normal, (observed @ factor)[..., None])[..., 0]
+    if noise is None:
+        return best
+    root = np.linalg.cholesky(normal)
+    return best + np.linalg.solve(root.swapaxes(1, 2), noise[..., None])[..., 0]

@@ -79,6 +79,14 @@ class Family(abc.ABC):
         """Return P(component | row), for one draw of a mixture."""
         return jax.nn.softmax(self.joint(p, x), axis=1)
 
+    def unfolded(self, law: Target) -> Target:
+        """Return the posterior as chains move on it, which may have several copies of every law."""
+        return law
+
+    def folded(self, tree: xarray.DataTree) -> xarray.DataTree:
+        """Return draws of `unfolded` with every law in its one copy in `manifold`."""
+        return tree
+
     def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
         """Return the draws aligned to one another, with the derived variables added."""
         return tree

@@ -226,13 +226,14 @@ class Directional(SampledModel):
         sampler, replicas = self._sampler(family, x), asked_replicas(self.tempering)
         self.tempered_ = replicas is not None
         sampler = sampler if replicas is None else Tempering(sampler, num_replicas=replicas)
-        tree = self.drawn(sampler, starts, dims=family.dims, saving=saving)
+        tree = family.folded(self.drawn(sampler, starts, dims=family.dims, saving=saving))
         certain = self.tempering != "auto" or not family.told_apart or bool(tree.attrs["interrupted"])
         if certain or not disagree(tree, family.told_apart):
             return tree
         self.tempered_ = True
         numbers = sum(np.size(value) for value in starts[0].values())
-        return self.drawn(tempered(sampler, numbers), starts, dims=family.dims, saving=saving.beside())
+        again = self.drawn(tempered(sampler, numbers), starts, dims=family.dims, saving=saving.beside())
+        return family.folded(again)
 
     def _sampler(self, family: Family, x: Reals) -> Any:
         prior = self.scale, self.weight_concentration, self.dtype
@@ -242,7 +243,7 @@ class Directional(SampledModel):
             return STOCHASTIC[self.method](
                 Minibatch(family.posterior(x, *prior), size, noise=noise), num_steps=self.num_steps
             )
-        law = family.target(x, *prior)
+        law = family.unfolded(family.target(x, *prior))
         return (GeodesicNUTS if self.method == "nuts" else GeodesicHMC)(FullGradient(law))
 
     def _warn_scale(self) -> None:

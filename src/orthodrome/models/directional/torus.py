@@ -29,6 +29,8 @@ from orthodrome.models.directional.family import (
     rough_concentration,
     with_kinds,
 )
+from orthodrome.models.directional.folds import folded_draws, signed
+from orthodrome.targets import Target
 
 if TYPE_CHECKING:
     import xarray
@@ -78,6 +80,12 @@ class SineFamily(Family):
             "concentration": kappa,
             "coupling": np.asarray(0.3 * kappa.min() * rng.normal()),
         }
+
+    def unfolded(self, law: Target) -> Target:
+        return signed(self, law)
+
+    def folded(self, tree: xarray.DataTree) -> xarray.DataTree:
+        return folded_draws(tree)
 
     def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
         return with_angles(tree)

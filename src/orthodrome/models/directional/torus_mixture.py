@@ -27,7 +27,9 @@ from orthodrome.models.directional.family import (
     rough_concentration,
 )
 from orthodrome.models.directional.fisher import FEW_ROWS, aligned, clustered
+from orthodrome.models.directional.folds import folded_draws, signed
 from orthodrome.models.directional.torus import SineFamily, with_angles
+from orthodrome.targets import Target
 
 if TYPE_CHECKING:
     import xarray
@@ -90,6 +92,12 @@ class TorusMixtureFamily(Family):
             "coupling": 0.1 * kappa.min(axis=1) * rng.normal(size=components),
             "weight": (size + 1) / (size + 1).sum(),
         }
+
+    def unfolded(self, law: Target) -> Target:
+        return signed(self, law)
+
+    def folded(self, tree: xarray.DataTree) -> xarray.DataTree:
+        return folded_draws(tree)
 
     def finished(self, tree: xarray.DataTree, x: Reals) -> xarray.DataTree:
         return with_angles(aligned(tree, x[:: max(1, len(x) // FEW_ROWS)], self))

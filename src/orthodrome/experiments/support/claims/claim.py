@@ -9,6 +9,7 @@ measured, and only where it would otherwise fail:
     still_moving   it is about where chains end, and they have not ended: the mean of their last quarter differs from
                    that of the quarter before by more than the noise.
     unsettled      it is about the order of curves, which over their last fifth move by more than it fails by.
+    unconverged    it is about an effective sample size, and R-hat says that the chains have none yet.
     too_short      it is about time, and the run was too short to time.
     unfinished     it is about the end of a run of a stated length, of which this one is a part.
 """
@@ -16,6 +17,7 @@ measured, and only where it would otherwise fail:
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ DECIDED = 5.0
 """The number of standard errors by which a claim fails for certain."""
 MOVING = 3.0
 """The number of standard errors between two quarters of a chain that has not arrived."""
+CONVERGED = 1.05
+"""The R-hat above which an effective sample size says nothing."""
 SHORTEST = 2.0
 """Processor seconds below which a run is too short to time: what a run costs beside its draws is not small then."""
 
@@ -89,6 +93,19 @@ def unsettled(claim: Claim, off: float, moved: float) -> Claim:
 def unfinished(claim: Claim, done: float, whole: float, unit: str) -> Claim:
     """Return a claim about the end of a run, undecided if it fails after a part of the length that it is about."""
     return claim if done >= whole else undecided(claim, f"{done:,g} of the {whole:,g} {unit} that it is about")
+
+
+def unconverged(claim: Claim, entries: Sequence[Any]) -> Claim:
+    """Return a claim on effective sample sizes, undecided if it fails and chains are too short to have one.
+
+    entries: of runs, with their sampler, alpha and rhat
+    """
+    worst = max(entries, key=lambda e: e.rhat)
+    if worst.rhat < CONVERGED:
+        return claim
+    return undecided(
+        claim, f"R-hat of {worst.sampler} at alpha = {worst.alpha:g} is {worst.rhat:.2f}: it has no ESS yet"
+    )
 
 
 def spread(lines: np.ndarray) -> np.ndarray:

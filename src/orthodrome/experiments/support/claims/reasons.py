@@ -13,7 +13,6 @@ FORGOTTEN = (
     "likely the published step: a word that no batch had for some twenty updates is forgotten, as is shown at a prior "
     "of 1e-4; at a prior of 1 the claim holds"
 )
-OVERFITTED = "a warm-up of two hundred transitions from a start that overfits is too short"
 REASONS: dict[tuple[str, str], str] = {
     ("scir-bias", "cost-update"): "SGRLD needs one normal number for a weight, SCIR a Gamma number and up to three "
     "more; the claim is right of a whole iteration of LDA, most of which is the sweeps over documents",
@@ -21,8 +20,6 @@ REASONS: dict[tuple[str, str], str] = {
     "paper's sizes, where the ratio is 0.8",
     ("scir-lda", "equal-beta = 1e-4"): "at a prior of 1e-4 words that no batch had get the weights that the posterior "
     "gives them, below e^-1000, and a single held-out token then costs SCIR everything",
-    ("minibatch-models", "completion-digits"): OVERFITTED,
-    ("minibatch-models", "completion-digits-cover"): OVERFITTED,
     ("scir-lda", "equal-beta = 0.1"): FORGOTTEN,
     ("scir-lda", "vocabulary"): "likely the published step: rare words, of which a larger vocabulary has more, are "
     "forgotten between batches",
