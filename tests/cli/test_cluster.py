@@ -147,7 +147,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
     write = lambda name, text: (folder / name).write_text(text)
     write("gap.csv", "a,b\n1,2\n,3\n4,5\nnan,6\n")
     write("word.csv", "a,b\n1,2\n1,red\n")
-    write("rows.xlsx", "")
+    write("rows.xlsx", "PK")
     write("short.csv", "a,b\n1,2\n1\n")
     np.save(folder / "plain.npy", x)
     np.save(folder / "nan.npy", np.where(np.arange(36).reshape(12, 3) == 10, np.nan, x))
@@ -205,3 +205,10 @@ def test_counts_that_are_taken_for_real_numbers_are_remarked_upon() -> None:
         for family, x in (("gaussian", values), ("gaussian", values / 4), ("multinomial", values))
     ]
     assert "--family multinomial" in found[0] and found[1:] == ["", ""]
+
+
+def test_the_verdict_is_shown_again(fitted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = json.loads((fitted / "summary.json").read_text())["verdict"]
+    capsys.readouterr()
+    assert cli.main(["cluster", "show", str(fitted)]) == 0
+    assert verdict and verdict in capsys.readouterr().out

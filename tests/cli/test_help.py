@@ -72,3 +72,11 @@ def test_the_page_of_options_is_up_to_date() -> None:
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     assert script.PAGE.read_text(encoding="utf-8") == script.page()
+
+
+@pytest.mark.parametrize("words", list(ALL), ids=" ".join)
+def test_no_line_of_a_help_breaks_early_and_every_default_is_seen(words: tuple[str, ...]) -> None:
+    later = (ALL[words].help or "").split("\n\n")[1:]
+    assert all("\n" not in paragraph.strip() for paragraph in later)  # the lines of later paragraphs are kept
+    blank = [one.name for one in ALL[words].params if one.default == " " and one.show_default is True]
+    assert not blank

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orthodrome.cli.options import takes
+from orthodrome.cli.places import check_places
 from orthodrome.cli.terminal import console, let_threads_sleep
 from orthodrome.jobs.cluster.job import ClusterJob
 
@@ -30,6 +31,7 @@ def fit(
     job: ClusterJob = ClusterJob(),
 ) -> None:
     """Cluster the rows of a file: draws, tables of clusters, profiles and labels, and figures in OUTPUT."""
+    check_places(input, output)
     let_threads_sleep()
     from orthodrome.jobs.cluster import fit as clusters
 

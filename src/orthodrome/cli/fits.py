@@ -10,6 +10,7 @@ import typer
 
 from orthodrome.cli import terminal
 from orthodrome.cli.options import takes
+from orthodrome.cli.places import check_places
 from orthodrome.cli.terminal import console
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a fit.", metavar="FOLDER")]
@@ -30,6 +31,7 @@ def fit_commands(job: Any, module: str, *, about: str, rows: str, example: str, 
 
     @takes(job)
     def fit(input: Input, output: Output, quiet: Quiet = False, settings: Any = None) -> None:
+        check_places(input, output)
         terminal.use_all_cores()
         load().fit(settings, input, output, console(), progress=not quiet)
 

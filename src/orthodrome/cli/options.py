@@ -51,7 +51,8 @@ def parameters(kind: Any) -> list[inspect.Parameter]:
 def described(name: str, about: Option) -> Any:
     """Return what typer is told of an option."""
     text = f"{about.help} Only with {flag(about.of)} {about.only}." if about.only else about.help
-    return typer.Option(*(about.names or (flag(name),)), help=text, min=about.least, max=about.most)
+    names, default = about.names or (flag(name),), about.shown or True
+    return typer.Option(*names, help=text, min=about.least, max=about.most, show_default=default)
 
 
 def accepted(name: str, hint: Any, about: Option) -> Any:

@@ -71,8 +71,7 @@ def show(folder: Folder, table: Shown = None) -> None:
 def check(model: Model, job: CheckJob = CheckJob()) -> None:
     """Check the SDE, the recipe or the kernel that a file defines; the code is 1 if one of them is wrong.
 
-    An SDE is `drift`, `diffusion`, `logdensity` and `points`; a recipe is `recipe` and `points`; a kernel is `sampler`
-    and `exact_draws`.
+    SDE: `drift`, `diffusion`, `logdensity`, `points`; recipe: `recipe`, `points`; kernel: `sampler`, `exact_draws`.
     """
     from orthodrome.jobs.checking import check as look
 

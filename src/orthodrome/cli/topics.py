@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from orthodrome.cli.options import takes
+from orthodrome.cli.places import check_places
 from orthodrome.cli.terminal import console, let_threads_sleep
-from orthodrome.jobs.topics.job import Job
+from orthodrome.jobs.topics.job import BUILT_IN, Job
 
 app = typer.Typer(
     help="Topics (SAM or LDA): fit them to a corpus, go on after a kill, look at them.",
@@ -29,6 +30,7 @@ def fit(
     job: Job = Job(),
 ) -> None:
     """Fit a topic model to a corpus: draws, state, topic keys, document topics and figures in OUTPUT."""
+    check_places(None if job.input == BUILT_IN else Path(job.input), output)
     let_threads_sleep()
     from orthodrome.jobs.topics import fit as topics
 

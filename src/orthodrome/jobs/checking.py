@@ -42,8 +42,8 @@ def check(job: CheckJob, path: Path, console: Console) -> bool:
     chosen = [(name, kinds[name]) for name in kinds if name in found]
     if not chosen:
         raise BadInput(
-            f"{path} defines nothing to check: an SDE (drift, diffusion, logdensity, points), a recipe (and points) "
-            "a kernel (sampler, exact_draws)"
+            f"{path} defines nothing to check: an SDE (drift, diffusion, logdensity, points), a recipe (recipe, "
+            "points) or a kernel (sampler, exact_draws)"
         )
     verdicts = []
     for name, look in chosen:

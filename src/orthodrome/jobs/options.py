@@ -23,6 +23,7 @@ class Option:
     help: for `--help`; least, most: the range of a number; choices: the words that are allowed
     names: other names than that of the field
     only: the model that has the setting, if not all have it; of: the setting that says which model it is
+    shown: the default in words, if it cannot be seen
     """
 
     help: str
@@ -32,6 +33,7 @@ class Option:
     names: tuple[str, ...] = ()
     only: str = ""
     of: str = "model"
+    shown: str = ""
 
 
 def option(
@@ -44,9 +46,12 @@ def option(
     names: tuple[str, ...] = (),
     only: str = "",
     of: str = "model",
+    shown: str = "",
 ) -> Any:
     """Return a field of a dataclass that is an option of its command; see `Option`."""
-    return dataclasses.field(default=default, metadata={KEY: Option(help, least, most, choices, names, only, of)})
+    return dataclasses.field(
+        default=default, metadata={KEY: Option(help, least, most, choices, names, only, of, shown)}
+    )
 
 
 def options_of(kind: Any) -> dict[str, tuple[dataclasses.Field[Any], Option]]:

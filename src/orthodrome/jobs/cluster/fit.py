@@ -16,15 +16,12 @@ from orthodrome.jobs.cluster.outputs import write_figures, write_tables
 from orthodrome.jobs.cluster.profiles import PROFILES
 from orthodrome.jobs.cluster.result import ClusterResult, load_result, save_result
 from orthodrome.jobs.cluster.rows import ClusterRows, load_rows, read_rows, save_rows
+from orthodrome.jobs.cluster.verdict import UNLABELLED
 from orthodrome.jobs.fit_folder import FitFolder
 from orthodrome.jobs.told import Told, settings_of
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-UNLABELLED = ("num_clusters", "concentration")
-"""What is judged: weights and parameters are those of components, which each draw numbers in its own way."""
 
 
 class ClusterFitting(fitting.Fitting[ClusterJob, ClusterRows, ClusterResult]):

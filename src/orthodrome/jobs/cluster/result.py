@@ -5,6 +5,7 @@ clusters    see `summary.Clusters`
 sample      some rows in the order of their clusters, and `pairs`, the probabilities that any two of them are together
 traces      name -> (iterations, values (chain, iteration))
 numbers     what one line of a table would hold: clusters, concentration, seconds
+verdict     whether the draws can be trusted, as the report page says it
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class ClusterResult(NamedTuple):
     pairs: Reals
     traces: Traces
     numbers: dict[str, float]
+    verdict: str = ""
 
     def top(self, cluster: int, count: int) -> np.ndarray:
         """Return the entries of a cluster's profile that say most about it."""
@@ -52,7 +54,7 @@ def save_result(result: ClusterResult, folder: Path) -> None:
     for name, (at, values) in result.traces.items():
         arrays |= {f"trace/{name}/at": at, f"trace/{name}/values": values}
     files.write_arrays(folder / "result.npz", arrays)
-    files.write_json(folder / "summary.json", result.numbers)
+    files.write_json(folder / "summary.json", {**result.numbers, "verdict": result.verdict})
 
 
 def load_result(folder: Path, family: str) -> ClusterResult:
@@ -70,4 +72,5 @@ def load_result(folder: Path, family: str) -> ClusterResult:
     clusters = Clusters(weights=over("weights"), profiles=over("profiles"), **{name: arrays[name] for name in PLAIN})
     named = [name.split("/")[1] for name in arrays if name.startswith("trace/") and name.endswith("/at")]
     traces = {name: (arrays[f"trace/{name}/at"], arrays[f"trace/{name}/values"]) for name in named}
-    return ClusterResult(family, clusters, arrays["sample"], arrays["pairs"], traces, numbers)
+    verdict = numbers.pop("verdict", "")
+    return ClusterResult(family, clusters, arrays["sample"], arrays["pairs"], traces, numbers, verdict)

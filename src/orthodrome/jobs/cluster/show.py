@@ -59,8 +59,10 @@ def show_cluster(result: ClusterResult, rows: ClusterRows, cluster: int, console
 
 
 def show_numbers(result: ClusterResult, console: Console) -> None:
-    """Print the numbers of the run in one line."""
+    """Print the numbers of the run in one line, and whether its draws can be trusted."""
     console.print(", ".join(f"{name} {value:,.4g}" for name, value in result.numbers.items()))
+    if result.verdict:
+        console.print(shown(result.verdict), soft_wrap=True)
 
 
 def show_places(folder: Path, figures: list[Path], console: Console) -> None:

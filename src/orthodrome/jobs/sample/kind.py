@@ -146,6 +146,7 @@ def drawn(job: SampleJob, path: Path, folder: Path, progress: bool) -> Any:
             checkpoint_every=job.checkpoint_every,
             store=folder / "draws.zarr",
             stop_when=stop,
+            check=False,  # the whole diagnosis follows; a quick look beside it would give another number for the ESS
         )
 
 

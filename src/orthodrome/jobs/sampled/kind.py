@@ -5,11 +5,12 @@ from __future__ import annotations
 import abc
 import json
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from orthodrome.core.display import shown
-from orthodrome.errors import CheckpointError
+from orthodrome.errors import CheckpointError, NotConverged
 from orthodrome.jobs.fit_folder import FitFolder
 from orthodrome.jobs.fitting import Data, Fitting, Settings
 from orthodrome.jobs.options import check_numbers
@@ -76,7 +77,9 @@ class SampledFitting(Fitting[Settings, Data, Fitted], Generic[Settings, Data]):
 
         began = time.monotonic()
         every = job.checkpoint_every  # type: ignore[attr-defined]
-        model = self.fitted(job, data, progress, {"checkpoint": folder / "state", "checkpoint_every": every})
+        with warnings.catch_warnings():  # the whole diagnosis follows; a quick look would give another ESS beside it
+            warnings.simplefilter("ignore", NotConverged)
+            model = self.fitted(job, data, progress, {"checkpoint": folder / "state", "checkpoint_every": every})
         if model.draws_.attrs["interrupted"]:
             raise KeyboardInterrupt  # what was drawn is in the checkpoint; only a whole run has a result
         diagnosis = diagnose(model.draws_)
@@ -86,7 +89,8 @@ class SampledFitting(Fitting[Settings, Data, Fitted], Generic[Settings, Data]):
             "divergences": float(diagnosis.divergences),
             "seconds": round(time.monotonic() - began, 1),
         }
-        numbers = {name: float(value) for name, value in (self.numbers(job, data, model) | worst).items()}
+        found = (self.numbers(job, data, model) | worst).items()
+        numbers = {name: value if isinstance(value, bool) else float(value) for name, value in found}
         return Fitted(model, SampledResult(self.tables(job, data, model), numbers, diagnosis.verdict))
 
     def write(self, job: Settings, data: Data, found: Fitted, folder: Path) -> list[Path]:

@@ -70,8 +70,13 @@ def load_result(folder: Path, command: str) -> SampledResult:
 def show_result(result: SampledResult, console: Console, name: str | None = None) -> None:
     """Print a table (the first, if none is named), the numbers and the verdict."""
     show_table(result.tables[name] if name is not None else next(iter(result.tables.values())), console)
-    console.print(", ".join(f"{key} {value:,.4g}" for key, value in result.numbers.items()), soft_wrap=True)
+    console.print(", ".join(number_text(key, value) for key, value in result.numbers.items()), soft_wrap=True)
     console.print(shown(result.verdict), soft_wrap=True)
+
+
+def number_text(name: str, value: float) -> str:
+    """Return a number with its name, or whether something is so in words."""
+    return f"{name}: {'yes' if value else 'no'}" if isinstance(value, bool) else f"{name} {value:,.4g}"
 
 
 def show_table(table: NamedTable, console: Console) -> None:

@@ -16,7 +16,9 @@ class TeamsJob(RunSettings):
     winners: str = option("winners", "The column that holds who won: a name, or the names of a team.")
     losers: str = option("losers", "The column that holds who lost.")
     count: str | None = option(None, "The column that holds how often (else 'count' if there is one, or once).")
-    separator: str = option(" ", "What separates the names in a team; 'none': a cell is one name, spaces and all.")
+    separator: str = option(
+        " ", "What separates the names in a team; 'none': a cell is one name, spaces and all.", shown="a space"
+    )
     concentration: float = option(1.0, "Of the Dirichlet prior: a higher one expects players that are more alike.")
     space: str = option("auto", "The coordinates of the strengths.", choices=("auto", "sphere", "flat", "log-ratio"))
     method: str = option("hmc", "The sampler, tuned in the warm-up.", choices=("hmc", "nuts", "random-walk"))

@@ -94,6 +94,8 @@ def check_combination(job: Job) -> None:
     if job.inference == "gibbs" and (job.batch_size is not None or job.sweeps is not None):
         name = "batch_size" if job.batch_size is not None else "sweeps"
         raise BadInput(f"--method gibbs sweeps all documents once in every draw: leave {flag(name)} out, or use scir")
+    if job.alpha is not None and job.alpha <= 0:
+        raise BadInput(f"--alpha is {job.alpha:g}; it must be above 0")
     if job.alpha is not None and job.doc_topic_prior is not None:
         raise BadInput("--alpha is --doc-topic-prior times the number of topics: give one of them")
 

@@ -51,4 +51,6 @@ def shape_text(values: Any) -> str:
 
 def text_of(value: Any) -> str:
     """Return a setting as a text that is safe to show."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else shown(str(value))[:400]
