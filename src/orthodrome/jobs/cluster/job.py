@@ -46,9 +46,7 @@ class ClusterJob:
     batch_size: int | None = option(None, "Rows per step (gibbs: else all; minibatches: else 1000).", least=1)
     step_size: float | None = option(None, "h of the parameters, for minibatches.")
     num_warmup: int | None = option(None, "Steps before the first draw (else 100; minibatches: 1000).", least=0)
-    num_draws: int | None = option(
-        None, "Draws of each chain (else 300; 50 if components are so wide that more would not fit).", least=1
-    )
+    num_draws: int | None = option(None, "Draws of each chain (else 50; intervals need some 300).", least=1)
     thin: int | None = option(None, "Steps for each draw (else 1; minibatches: 10).", least=1)
     num_chains: int = option(2, "Chains: if they disagree on the number of clusters, the verdict says so.", least=1)
     num_threads: int | None = option(None, "Threads (else what is faster: one or all).", least=1)

@@ -17,26 +17,14 @@ from orthodrome.jobs.cluster.rows import ClusterRows
 from orthodrome.jobs.cluster.summary import clusters_of
 from orthodrome.jobs.cluster.verdict import verdict_of
 from orthodrome.models.mixture import DirichletProcessMixture
-from orthodrome.models.mixture.defaults import CAPACITY, LARGEST, check_settings
+from orthodrome.models.mixture.defaults import check_settings
 from orthodrome.models.topics.chains import history
 
 SAMPLED = 300
 """Rows of which all pairs are looked at."""
-DRAWS = 300
-"""Draws of each chain: the verdict wants 100 effective ones, and a fit that mixes well has one in two or better."""
 
 
-def num_draws(job: ClusterJob, rows: ClusterRows) -> int | None:
-    """Return the draws of each chain; None, the model's own fewer ones, if more would leave components no room."""
-    if job.num_draws is not None:
-        return job.num_draws
-    width = len(rows.columns)
-    sizes = {"gaussian": width * (width + 3) // 2, "categorical": sum(map(len, rows.levels))}
-    held = 8 * (sizes.get(job.family, width) + 1) * DRAWS * job.num_chains * CAPACITY
-    return DRAWS if held <= LARGEST else None
-
-
-def estimator(job: ClusterJob, rows: ClusterRows, progress: bool) -> DirichletProcessMixture:
+def estimator(job: ClusterJob, progress: bool) -> DirichletProcessMixture:
     """Return the mixture that the job asks for."""
     return DirichletProcessMixture(
         job.family,
@@ -48,7 +36,7 @@ def estimator(job: ClusterJob, rows: ClusterRows, progress: bool) -> DirichletPr
         batch_size=job.batch_size,
         step_size=job.step_size,
         num_warmup=job.num_warmup,
-        num_draws=num_draws(job, rows),
+        num_draws=job.num_draws,
         thin=job.thin,
         num_chains=job.num_chains,
         random_state=job.seed,
@@ -59,7 +47,7 @@ def estimator(job: ClusterJob, rows: ClusterRows, progress: bool) -> DirichletPr
 
 def check_rows(job: ClusterJob, rows: ClusterRows, path: Path) -> None:
     """Raise if the settings or the rows are not those of the family, before a folder is made."""
-    model = estimator(job, rows, progress=False)
+    model = estimator(job, progress=False)
     check_settings(model)
     try:
         model.prepare(rows.values)
@@ -69,7 +57,7 @@ def check_rows(job: ClusterJob, rows: ClusterRows, path: Path) -> None:
 
 def learn(job: ClusterJob, rows: ClusterRows, state: Path, progress: bool) -> ClusterResult:
     """Draw the clusters (or resume drawing), and say what they are."""
-    began, model = time.monotonic(), estimator(job, rows, progress)
+    began, model = time.monotonic(), estimator(job, progress)
     training, held_out = rows.values[rows.training], rows.values[~rows.training]
     some = {"held_out": held_out} if held_out.shape[0] else {}
     with warnings.catch_warnings():  # the whole verdict follows; a quick look would give another ESS beside it
