@@ -229,8 +229,9 @@ def test_the_doors_let_it_in(seen: Seen) -> None:
 
 
 def test_every_class_with_a_step_is_registered() -> None:
-    """Whatever has `init` and `step` the run loop can drive."""
-    assert classes_with("step", "init") == {case.kind.__name__ for case in SAMPLERS.values()}
+    """Whatever has `init` and `step` the run loop can drive; those that Python steps have a registry of their own."""
+    found = classes_with("step", "init") - set(PYTHON_SAMPLERS)
+    assert found == {case.kind.__name__ for case in SAMPLERS.values()}
 
 
 def test_every_sampler_that_python_steps_is_registered() -> None:
