@@ -56,7 +56,7 @@ def _text_column(header: list[str], wanted: str | None, path: Path) -> int:
     """Return the number of the column that holds the texts."""
     name = wanted or ("text" if "text" in header else header[0] if len(header) == 1 else None)
     if not any(header):
-        raise BadInput(f"{path} is empty, or begins with an empty line; its first line must name the columns")
+        raise BadInput(f"{path}, line 1: empty; it must name the columns")
     if name is not None and header.count(name) > 1:
         raise BadInput(f"{path}, line 1: {header.count(name)} columns are called {name!r}; rename them")
     if name in header:
