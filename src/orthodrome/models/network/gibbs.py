@@ -19,9 +19,8 @@ from jax import Array
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals, Tree
-from orthodrome.manifolds import Euclidean, Product, Stiefel
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.models.network.law import INTERCEPT_VARIANCE
+from orthodrome.models.network.law import INTERCEPT_VARIANCE, SPACE
 from orthodrome.samplers.contract import Sampler
 from orthodrome.samplers.exact.column_gibbs import GibbsInfo, coordinates, draw_column, generator
 
@@ -47,7 +46,7 @@ class EigenmodelGibbs(Sampler):
     @property
     def manifold(self) -> Manifold:
         """The manifold of the position."""
-        return Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
+        return SPACE
 
     @property
     def adjusted(self) -> bool:

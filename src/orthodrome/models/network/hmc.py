@@ -4,8 +4,8 @@ The law is that of `law`, the algorithm `GeodesicHMC`'s; whole trajectories run 
 gradient over all pairs costs a third and the motion of a frame a tenth of what they cost in a program of JAX. The
 frame, the eigenvalues L and the intercept c each have a step: a common h times a scale, the conditional standard
 deviation of the stiffest coordinate of the frame and of each flat one (`scales`), from the information averaged over
-states of the warm-up; h follows the acceptance by dual averaging. The length of a trajectory is drawn
-anew for every transition, independently of the state, so that no period of the motion is met for ever.
+states of the warm-up; h follows the acceptance by dual averaging. The length of a trajectory is drawn anew for every
+transition, independently of the state, so that no period of the motion is met for ever.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY
-from orthodrome.manifolds import Euclidean, Product, Stiefel
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.models.network.kernels.frames import project
 from orthodrome.models.network.kernels.pair_sums import PairTable, pair_table
 from orthodrome.models.network.kernels.trajectory import fly, log_posterior
+from orthodrome.models.network.law import SPACE
 from orthodrome.models.network.scales import information
 from orthodrome.random.keys import seed_of
 from orthodrome.samplers.contract import PythonSampler
@@ -30,7 +30,6 @@ from orthodrome.samplers.exact.geodesic_hmc import HMCInfo
 from orthodrome.tuning import dual_averaging
 from orthodrome.tuning.dual_averaging import DualAveraging
 
-SPACE = Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
 TARGET = 0.8
 """The acceptance rate that dual averaging aims at."""
 FIRST_STEP, LARGEST_STEP = 0.1, 1.0
@@ -153,7 +152,7 @@ class EigenmodelHMC(PythonSampler):
     @property
     def _constant(self) -> float:
         """What the lanes without a pair take away: log F(0) each."""
-        return math.log(2) * (self.pairs.signs.size - int(self.pairs.known))
+        return math.log(2) * (self.pairs.signs.size - int(self.pairs.num_known))
 
     def _information(self, frame: Reals, flat: Reals) -> Reals:
         return information(self.link, self.known, frame, flat)

@@ -24,6 +24,8 @@ from orthodrome.targets import Target
 
 BLOCKS = 8
 """The number of blocks along each side of the matrix."""
+SPACE = Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
+"""The space of a position."""
 INTERCEPT_VARIANCE = 100.0
 """The prior variance of c."""
 
@@ -77,5 +79,4 @@ DENSITIES = {"probit": probit_logdensity, "logit": logit_logdensity}
 
 def target(edges: Reals, link: str = "probit", dtype: str = "float32") -> Target:
     """Return the posterior over {"frame": U, "eigenvalues": L, "intercept": c}."""
-    space = Product({"frame": Stiefel(), "eigenvalues": Euclidean(), "intercept": Euclidean()})
-    return Target(space, DENSITIES[link], layout(edges, dtype))
+    return Target(SPACE, DENSITIES[link], layout(edges, dtype))

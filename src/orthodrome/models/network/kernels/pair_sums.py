@@ -29,12 +29,12 @@ class PairTable:
 
     signs: (lines, LANES), the lines of all rows one after the other
     first: (m,), the block of columns that a row begins with
-    known: the number of pairs whose edge is known
+    num_known: the number of pairs whose edge is known
     """
 
     signs: NDArray[np.float32]
     first: NDArray[np.int64]
-    known: Any
+    num_known: Any
 
 
 def pair_table(edges: Reals) -> PairTable:
