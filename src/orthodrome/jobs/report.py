@@ -10,6 +10,7 @@ import importlib
 from pathlib import Path
 
 from orthodrome.errors import BadInput
+from orthodrome.jobs.run_folder import check_run_folder
 from orthodrome.jobs.told import PAGE, write_told
 from orthodrome.storage import checksums, ownership
 
@@ -40,12 +41,5 @@ def report(folder: Path, path: Path | None = None) -> Path:
 
 def kind_of(folder: Path) -> str:
     """Return the kind of a folder of ours, or raise if it is none."""
-    if folder.is_file():
-        raise BadInput(f"{folder} is a file, not a folder; give the folder of a fit or of a run")
-    if not folder.is_dir():
-        raise BadInput(f"there is no folder {folder}; give the folder of a fit or of a run")
-    if not (folder / ownership.MARKER).is_file():
-        raise BadInput(
-            f"{folder} is no run of orthodrome's: there is no {folder / ownership.MARKER}; give the --output of one"
-        )
+    check_run_folder(folder, [folder])
     return str(checksums.read_sealed(folder / ownership.MARKER, "restore it").get("kind"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -181,6 +182,30 @@ def test_warm_up_learns_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = drawn(sampler, edges)
     for name in ("frame", "eigenvalues", "intercept"):
         np.testing.assert_array_equal(tree["posterior"][name], alone["posterior"][name])
+
+
+def test_a_run_that_breaks_off_resumes_to_the_same_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Broken off in the warm-up, and again among the draws; what was learnt is in the checkpoint."""
+    edges, right, taken = network(30), EigenmodelHMC.step, 0
+    sampler = eigenmodel_hmc(edges, "probit", None, 6, 80, "float64")
+    whole = drawn(sampler, edges)
+
+    def step(self: Any, key: Any, state: Any) -> Any:
+        nonlocal taken
+        taken += 1
+        if taken in (150, 330):
+            raise RuntimeError("broken off")
+        return right(self, key, state)
+
+    monkeypatch.setattr(EigenmodelHMC, "step", step)
+    monkeypatch.setattr(engine, "usable_cores", lambda: 1)
+    saving = {"checkpoint": tmp_path / "state", "checkpoint_every": 1e-3}
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="broken off"):
+            drawn(sampler, edges, **saving)
+    again = drawn(sampler, edges, **saving)
+    for name in ("frame", "eigenvalues", "intercept"):
+        np.testing.assert_array_equal(whole["posterior"][name], again["posterior"][name])
 
 
 def test_a_run_without_steps_and_without_warm_up_is_refused() -> None:

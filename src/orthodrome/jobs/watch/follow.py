@@ -11,8 +11,8 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from orthodrome.errors import BadInput
 from orthodrome.jobs.fit_folder import RESULTS
+from orthodrome.jobs.run_folder import check_run_folder
 from orthodrome.jobs.watch.look import WORDS, RunLook, lives, look
 from orthodrome.storage import ownership
 from orthodrome.storage.events import EVENTS, EventReader
@@ -21,15 +21,8 @@ from orthodrome.storage.ownership import tempered_folder
 
 def events_folder(folder: Path) -> Path:
     """Return the folder whose events are the newest: of a run, in that of a fit, or of the tempered run beside one."""
-    if folder.is_file():
-        raise BadInput(f"{folder} is a file, not a folder; give the folder of a fit or of a run")
-    if not folder.is_dir():
-        raise BadInput(f"there is no folder {folder}; give the folder of a fit or of a run")
     plain = [folder, folder / "state"]
-    if not any((place / ownership.MARKER).is_file() for place in plain):
-        raise BadInput(
-            f"{folder} is no run of orthodrome's: there is no {folder / ownership.MARKER}; give the --output of one"
-        )
+    check_run_folder(folder, plain)
     every = [*plain, *map(tempered_folder, plain)]
     places = [place for place in every if (place / ownership.MARKER).is_file()]
     return max(reversed(places), key=last_written)
