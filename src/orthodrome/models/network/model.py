@@ -50,8 +50,8 @@ METHODS = ("hmc", "gibbs", *STOCHASTIC)
 LENGTH, WORDS = 10, 20
 """Leapfrog steps of a trajectory on average, and words of a stochastic transition, if `num_steps` does not say.
 
-Of 5, 10 and 20 steps, 10 had the most effective draws a gradient on a planted network of 300 nodes, 5 on ones of 60 and 100
-nodes, 20 the fewest on all three; on the protein network 6 had two thirds of what 10 had."""
+Of 5, 10 and 20 steps, 10 had the most effective draws a gradient on a planted network of 300 nodes, 5 on ones of 60 and
+100 nodes, 20 the fewest on all three; on the protein network 6 had two thirds of what 10 had."""
 LENGTHS = np.array([6, 8, 10, 12, 14], np.int32)
 """The lengths that take turns in a tempered run: those of `hmc`, evenly."""
 
