@@ -15,7 +15,9 @@ import pytest
 
 from orthodrome.errors import NotConverged, OrthodromeWarning
 from support.groups import group_of
+from support.long_cases import is_long, unknown
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # also where a test calls a compiled loop itself (kernels.threads)
 os.environ["ORTHODROME_CACHE"] = "off"  # what was compiled before must not matter, and the user's folder is theirs
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -29,6 +31,17 @@ def pytest_configure(config: pytest.Config) -> None:
     # temperature is not a matter of length, and comes first in the line. `tests/diagnostics` expects the rest.
     short = f"{NotConverged.__module__}.{NotConverged.__qualname__}"
     config.addinivalue_line("filterwarnings", f"ignore:the run did not converge. (R-hat|only|[0-9]+%|no chain):{short}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the long cases as slow, and refuse a list of them that names tests which are no longer there."""
+    whole = not any("::" in argument for argument in config.args)
+    if whole and (gone := unknown([item.nodeid for item in items])):
+        raise pytest.UsageError(f"support/long_cases.py names tests that are not there: {', '.join(gone)}")
+    for item in items:
+        if is_long(item.nodeid):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

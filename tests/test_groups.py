@@ -7,6 +7,7 @@ import os
 import pytest
 
 from support.groups import group_of
+from support.long_cases import LONG, is_long, unknown
 
 
 def test_what_is_shared_is_together() -> None:
@@ -16,6 +17,15 @@ def test_what_is_shared_is_together() -> None:
     assert group_of(every + "a[ball]") == group_of(every + "b[float32-ball]") != group_of(every + "a[box]")
     alone = "tests/samplers/test_stay_in_truth.py::test_a"
     assert group_of(alone + "[1]") != group_of(alone + "[2]")
+
+
+def test_long_cases_are_known_by_name() -> None:
+    """A case that was renamed would come back into the fast suite, and one that is gone would stay on the list."""
+    path = "cli/test_cluster.py"
+    (case,) = LONG[path]
+    assert is_long(f"tests/{path}::{case}") and not is_long(f"tests/{path}::test_planted_clusters_come_back")
+    assert unknown([f"tests/{path}::{case}"]) == []
+    assert unknown([f"tests/{path}::test_planted_clusters_come_back"]) == [f"{path}::{case}"]
 
 
 @pytest.mark.parametrize("number", range(8))

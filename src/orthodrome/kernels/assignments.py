@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.lanes import LANES
 from orthodrome.kernels.reading import only_read
+from orthodrome.kernels.threads import number_of_threads
 
 LEAST_PROBABILITY = 1e-30
 """The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""
@@ -96,7 +96,7 @@ def assign_topics(
     z = np.full(words.shape[0], -1, np.int32) if assignments is None else assignments
     used, local = _at_hand(words, topics.shape[0])
     names = np.arange(size) if names is None else names
-    counts = np.zeros((numba.get_num_threads(), used.shape[0], topics.shape[1]), np.int32)
+    counts = np.zeros((number_of_threads(), used.shape[0], topics.shape[1]), np.int32)
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
     rows, alpha = padded_rows(topics, used, np.float32(LEAST_PROBABILITY)), _prior_rows(np.asarray(prior))
     sweep = assign_dense if topics.shape[1] <= _FEW_TOPICS else assign
@@ -114,7 +114,7 @@ def _prior_rows(prior: np.ndarray) -> np.ndarray:
 
 def _blocks(starts: np.ndarray) -> np.ndarray:
     """Return where blocks of documents with about equally many tokens begin."""
-    size = starts[-1] // (_BLOCKS_PER_THREAD * numba.get_num_threads())
+    size = starts[-1] // (_BLOCKS_PER_THREAD * number_of_threads())
     cuts = np.arange(0, starts[-1], min(max(size, _LEAST_BLOCK), _LARGEST_BLOCK))
     return np.unique(np.concatenate([[0], np.searchsorted(starts[:-1], cuts), [starts.shape[0] - 1]]))
 

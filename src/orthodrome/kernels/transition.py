@@ -10,6 +10,7 @@ import numpy as np
 from orthodrome.dynamics.cir import VOLATILITY
 from orthodrome.errors import BadInput
 from orthodrome.kernels.reading import only_read
+from orthodrome.kernels.threads import number_of_threads
 
 Seed = Any
 
@@ -69,6 +70,7 @@ def part_of_transition(
     logs, numbers = (only_read(np.ascontiguousarray(array).reshape(-1)[own]) for array in (log_theta, counts))
     out = np.zeros(blocks * BLOCK, log_theta.dtype)
     scales = _scales(time, 1.0, VOLATILITY)[1:]
+    number_of_threads()  # starts them
     advance(_seed(key), 0, part * blocks, logs, float(prior), 1.0, numbers, *scales, out[: logs.shape[0]])
     return out
 
@@ -85,6 +87,7 @@ def _advanced(
     """Draw by the compiled loops."""
     from orthodrome.kernels.cir import advance
 
+    number_of_threads()  # starts them
     flat, own = (only_read(np.ascontiguousarray(array).reshape(-1)) for array in (log_theta, counts))
     out = np.empty(log_theta.size, log_theta.dtype)
     advance(_seed(key), 0, 0, flat, float(prior), float(scale), own, log_factor, log_scale, out)
