@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthodrome.errors import BadInput
+from orthodrome.kernels.elements import height
 from orthodrome.kernels.lanes import LANES
 from orthodrome.kernels.reading import only_read
 from orthodrome.kernels.threads import number_of_threads
@@ -24,6 +25,9 @@ They make no difference to the draws."""
 
 _FEW_TOPICS = 128
 """Up to so many topics all of them are weighed for every token; beyond, those of the document and the prior's."""
+
+_HEIGHTS = (2, 4, 7, 8)
+"""The numbers of rows of sixteen for which the loop for few topics is compiled, each when it is first needed."""
 
 _MANY = 20
 """Tokens per word of the vocabulary from which on all words count as occurring."""
@@ -98,16 +102,28 @@ def assign_topics(
     names = np.arange(size) if names is None else names
     counts = np.zeros((number_of_threads(), used.shape[0], topics.shape[1]), np.int32)
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
-    rows, alpha = padded_rows(topics, used, np.float32(LEAST_PROBABILITY)), _prior_rows(np.asarray(prior))
-    sweep = assign_dense if topics.shape[1] <= _FEW_TOPICS else assign
-    sweep(seed, step, _blocks(starts), starts, names, only_read(local), z, rows, alpha, sweeps, burn, counts, mixed)
+    few, tall = topics.shape[1] <= _FEW_TOPICS, _rows(topics.shape[1])
+    rows = padded_rows(topics, used, np.float32(LEAST_PROBABILITY), tall)
+    alpha, blocks, given = _prior_rows(np.asarray(prior), tall), _blocks(starts), only_read(local)
+    common = (seed, step, blocks, starts, names, given, z, rows, alpha, sweeps, burn, counts, mixed)
+    if few:
+        assign_dense(*common, height(tall))
+    else:
+        assign(*common)
     kept = sweeps - burn
     return Assigned(z, used, summed(counts), mixed / np.float32(kept) if mixes else None, kept)
 
 
-def _prior_rows(prior: np.ndarray) -> np.ndarray:
-    """Return the prior as rows of sixteen, with at least one zero behind it."""
-    rows = np.zeros((prior.shape[0] // LANES + 1, LANES), np.float32)
+def _rows(num_topics: int) -> int:
+    """Return how many rows of sixteen the topics fill: of few, one of `_HEIGHTS`; of many, with a zero behind."""
+    if num_topics > _FEW_TOPICS:
+        return num_topics // LANES + 1
+    return next(tall for tall in _HEIGHTS if num_topics <= tall * LANES)
+
+
+def _prior_rows(prior: np.ndarray, tall: int) -> np.ndarray:
+    """Return the prior as rows of sixteen, with zeros behind it."""
+    rows = np.zeros((tall, LANES), np.float32)
     rows.reshape(-1)[: prior.shape[0]] = prior
     return rows
 

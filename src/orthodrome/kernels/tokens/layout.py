@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit, prange
 
+from orthodrome.kernels.elements import aligned_rows
 from orthodrome.kernels.generator import OPTIONS
 from orthodrome.kernels.lanes import LANES
 
 
 @njit(parallel=True, **OPTIONS)
-def padded_rows(topics, used, least):  # type: ignore[no-untyped-def]
-    """Return the probabilities of the used words, raised to `least`, as rows of sixteen with a zero or more behind."""
+def padded_rows(topics, used, least, tall):  # type: ignore[no-untyped-def]
+    """Return the probabilities of the used words, raised to `least`, as `tall` rows of sixteen, with zeros behind."""
     count = topics.shape[1]
-    tall = count // LANES + 1
-    rows = np.empty((used.shape[0], tall * LANES), np.float32)
+    rows = aligned_rows(used.shape[0] * tall)
+    flat = rows.reshape(used.shape[0], tall * LANES)
     for i in prange(used.shape[0]):
         for k in range(count):
-            rows[i, k] = max(topics[used[i], k], least)
-        for k in range(count, tall * LANES):
-            rows[i, k] = 0.0
-    return rows.reshape(used.shape[0] * tall, LANES)
+            flat[i, k] = max(topics[used[i], k], least)
+    return rows
 
 
 @njit(parallel=True, **OPTIONS)

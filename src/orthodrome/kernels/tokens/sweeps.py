@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numba import get_thread_id, njit, prange
 
+from orthodrome.kernels.elements import at, put
 from orthodrome.kernels.generator import OPTIONS
 from orthodrome.kernels.lanes import LANES, fused, load, splat, store
 from orthodrome.kernels.lists import first_above, free_place, one_less, one_more, picked, place_of
@@ -35,9 +36,11 @@ from orthodrome.kernels.tokens.order import word_starts
 INLINE = OPTIONS | {"inline": "always"}
 """How functions of a token are compiled: an array that is an argument of a call costs two atomic instructions."""
 
-OWNER, SLOT, PLACE, TOPIC = range(4)
+FIELDS = 4
+"""Of a token and of a document so much is kept, in one row:"""
+OWNER, SLOT, PLACE, TOPIC = range(FIELDS)
 """Of a token: its document, its place in the document's list (-1: none), its place in the block, its topic."""
-FIRST, ROWS, KEY, TOKENS = range(4)
+FIRST, ROWS, KEY, TOKENS = range(FIELDS)
 """Of a document: the first row of its list, how many rows are in use, its random stream, its number of tokens."""
 _AHEAD, _FETCHED = 3, 4
 """So many tokens ahead so many rows of the document's list are fetched."""
@@ -55,7 +58,7 @@ def _uniform(bits):  # type: ignore[no-untyped-def]
 @njit(**OPTIONS)
 def _documents(seed, step, names, starts, begin, end, most):  # type: ignore[no-untyped-def]
     """Return the documents of a block; behind them one that does not exist, whose first row is behind all lists."""
-    documents = np.zeros((end - begin + 1, 4), np.int64)
+    documents = np.zeros((end - begin + 1, FIELDS), np.int64)
     for d in range(end - begin):
         length = starts[begin + d + 1] - starts[begin + d]
         own = stream_key(np.uint64(seed), np.uint64(step), np.uint64(names[begin + d]))
@@ -73,7 +76,7 @@ def _enlist(words, z, starts, begin, end, ends, slots, documents, held, numbers)
     are in no list. Behind the last token are some of the document that does not exist.
     """
     base = starts[begin]
-    tokens = np.full((starts[end] - base + _AHEAD, 4), end - begin, np.int32)
+    tokens = np.full((starts[end] - base + _AHEAD, FIELDS), end - begin, np.int32)
     for d in range(begin, end):
         first, size = documents[d - begin, FIRST], 0
         for i in range(starts[d], starts[d + 1]):
@@ -114,7 +117,7 @@ def _draw_from_prior(bits, tall, count, columns, edges):  # type: ignore[no-unty
     low, left = 0, tall  # the first row whose sum is above u, without branches that a processor would guess wrong
     while left > 1:
         half = left // 2
-        low += half & -np.int64(columns[low + half - 1, lane] <= u)
+        low += half & -np.int64(at(columns, (low + half - 1) * LANES + lane) <= u)
         left -= half
     topic = low * LANES + lane
     while topic >= count:  # rounding led into the padding
@@ -166,16 +169,18 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
                 store(edges, 1, lanes)
                 mass, own, begun = last(lanes), (thread * counts.shape[1] + w) * count, j
                 for j in range(begun, ends[w]):
-                    later = documents[tokens[j + _AHEAD, OWNER], FIRST]
+                    later = at(documents, FIELDS * at(tokens, FIELDS * (j + _AHEAD) + OWNER) + FIRST)
                     for r in range(_FETCHED):
                         prefetch(held, later + r)
                         prefetch(numbers, later + r)
-                    d, old = tokens[j, OWNER], np.int64(tokens[j, SLOT])
-                    first, rows = documents[d, FIRST], documents[d, ROWS]
-                    key = np.uint64(documents[d, KEY]) + np.uint64(2 * np.int64(tokens[j, PLACE])) * _GOLDEN
+                    token = FIELDS * j
+                    d, old = FIELDS * at(tokens, token + OWNER), np.int64(at(tokens, token + SLOT))
+                    first, rows = at(documents, d + FIRST), at(documents, d + ROWS)
+                    key = np.uint64(at(documents, d + KEY))
+                    key += np.uint64(2 * np.int64(at(tokens, token + PLACE))) * _GOLDEN
                     if old >= 0:
-                        r = first + old // LANES
-                        store(numbers, r, one_less(load(numbers, r), old % LANES))
+                        r = first + (old >> 4)
+                        store(numbers, r, one_less(load(numbers, r), old & 15))
                     lanes = splat(topics, 0.0)
                     for r in range(rows):
                         share = picked(topics, w * tall * LANES, held, first + r)
@@ -186,21 +191,24 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
                     u = _uniform(bits) * (total + mass)
                     lane = first_above(sides, lanes, u) if u < total else LANES
                     if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
-                        v = _uniform(bits << _23) * sums[rows - 1, lane]
+                        v = _uniform(bits << _23) * at(sums, (rows - 1) * LANES + lane)
                         for r in range(rows - 1):
-                            row += int(sums[r, lane] <= v)
+                            row += int(at(sums, r * LANES + lane) <= v)
                     else:
                         new = _draw_from_prior(mixed(key + _GOLDEN), tall, count, columns, edges)
                         place = _place_for(rows, first, new, held, numbers)
-                        row, lane = place // LANES, place % LANES
-                        held[first + row, lane] = new
-                        documents[d, ROWS] = max(rows, row + 1)
+                        row, lane = place >> 4, place & 15
+                        put(held, (first + row) * LANES + lane, new)
+                        put(documents, d + ROWS, max(rows, row + 1))
                     store(numbers, first + row, one_more(load(numbers, first + row), lane))
-                    tokens[j, SLOT], tokens[j, TOPIC] = row * LANES + lane, held[first + row, lane]
-                    prefetch_to_write(counts, own + np.int64(tokens[j, TOPIC]))
+                    topic = np.int64(at(held, (first + row) * LANES + lane))
+                    put(tokens, token + SLOT, row * LANES + lane)
+                    put(tokens, token + TOPIC, topic)
+                    prefetch_to_write(counts, own + topic)
                 j = ends[w]
                 for i in range(begun, j):
-                    counts[thread, w, tokens[i, TOPIC]] += weight
+                    counted = own + np.int64(at(tokens, FIELDS * i + TOPIC))
+                    put(counts, counted, at(counts, counted) + weight)
             _end_of_sweep(documents, held, numbers, mixes, begin, wide and weight > 0)
         for j in range(tokens.shape[0] - _AHEAD):
             z[starts[begin] + tokens[j, PLACE]] = tokens[j, TOPIC]
