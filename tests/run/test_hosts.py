@@ -20,7 +20,7 @@ pytestmark = (
 )  # three processes that compile all of it; `test_processes` and `test_rendezvous` are quick
 LIMIT = 900
 """Seconds after which the processes are ended, on a machine as busy as can be."""
-FOUR = ("memory", "rows", "estimators", "groups", "gibbs", "mixture", "sam")
+FOUR = ("memory", "rows", "estimators", "groups", "gibbs", "mixture", "sam", "sam_all")
 """The cases that four processes run."""
 
 
@@ -62,7 +62,7 @@ def test_draws_are_those_of_one_process_with_the_same_mesh(folders: tuple[Path, 
         assert np.array_equal(numbers(two, case, process), alone)
 
 
-SPREAD = ["memory", "rows", "control", "svrg", "fisher", "groups", "gibbs", "mixture", "sam"]
+SPREAD = ["memory", "rows", "control", "svrg", "fisher", "groups", "gibbs", "mixture", "sam", "sam_all"]
 
 
 @pytest.mark.parametrize("case", SPREAD)
@@ -74,7 +74,7 @@ def test_four_processes_give_the_draws_of_one_with_four_devices(four: tuple[Path
         assert np.array_equal(numbers(many, case, process), alone)
 
 
-@pytest.mark.parametrize("case", ["gibbs", "mixture", "sam"])
+@pytest.mark.parametrize("case", ["gibbs", "mixture", "sam", "sam_all"])
 def test_models_do_not_depend_on_the_number_of_processes(
     folders: tuple[Path, Path], four: tuple[Path, Path], case: str
 ) -> None:

@@ -33,6 +33,31 @@ class DocumentVectors:
         """The number of documents D."""
         return self.indptr.shape[0] - 1
 
+    @property
+    def own(self) -> DocumentVectors:
+        """Those that this process has: all of them."""
+        return self
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether other processes have other documents."""
+        return False
+
+    def names(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the numbers of rows in the whole corpus, which name their streams."""
+        return rows.astype(np.uint64)
+
+    def in_float64(self) -> DocumentVectors:
+        """Return the documents with their values in float64."""
+        return DocumentVectors(self.indptr, self.indices, self.values.astype(np.float64), self.num_words)
+
+    def chosen(self, rows: NDArray[np.int64]) -> DocumentVectors:
+        """Return some documents, in this order."""
+        table = self.table()[rows]
+        return DocumentVectors(
+            table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, self.num_words
+        )
+
     def table(self) -> scipy.sparse.csr_matrix:
         """Return the documents as a SciPy table, which shares their arrays."""
         shape = (self.count, self.num_words)
@@ -77,10 +102,7 @@ def read_documents(x: Any, rows: str, dtype: np.dtype) -> DocumentVectors:
 def some_rows(documents: DocumentVectors, count: int) -> DocumentVectors:
     """Return evenly spaced rows, at most `count`."""
     rows = np.unique(np.linspace(0, documents.count - 1, min(count, documents.count)).astype(int))
-    table = documents.table()[rows]
-    return DocumentVectors(
-        table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data, documents.num_words
-    )
+    return documents.chosen(rows)
 
 
 def inverse_frequency(counts: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:

@@ -25,8 +25,9 @@ from orthodrome.models.sam.law import unit_rows
 from orthodrome.models.sam.methods import sampler_of, watch_of
 from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.reading import Reading
-from orthodrome.models.sam.settings import check_settings
-from orthodrome.models.sam.variational import proportion_step
+from orthodrome.models.sam.settings import EXACT, STOCHASTIC, check_settings
+from orthodrome.models.sam.spread import part_of
+from orthodrome.models.sam.variational import looked_at, proportion_step
 from orthodrome.models.topics.chains import DIMS, all_topics, statistics
 from orthodrome.models.topics.stream import DocumentStream
 from orthodrome.run.opening import check_same
@@ -156,7 +157,9 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         watch = None if watched is None else watch_of(self, self.law_, watched, self.seed_)
         team = Team()
         check_same(team, {"X": documents})
-        sampler = sampler_of(self, self.law_, documents, watch=watch, spread=team.processes > 1)
+        held = part_of(documents, team) if self.method in (*STOCHASTIC, *EXACT) else documents
+        documents = looked_at(documents)  # of the others each process keeps its part only
+        sampler = sampler_of(self, self.law_, held, watch=watch)
         with computing(self.n_jobs), stopwatch() as seconds:
             tree = self.drawn(
                 sampler,

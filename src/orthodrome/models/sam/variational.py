@@ -22,7 +22,6 @@ from orthodrome.kernels.bessel import mean_length
 from orthodrome.kernels.timing import timed
 from orthodrome.models.sam.chain_settings import PUBLISHED_FORGETTING, data_set
 from orthodrome.models.sam.documents import DocumentVectors
-from orthodrome.models.sam.exact import in_float64
 from orthodrome.models.sam.kernels.topics import add_documents, inner_products
 from orthodrome.models.sam.kernels.variational import ascend_documents, document_statistics
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
@@ -78,7 +77,7 @@ class VariationalTopics(AdmixtureSampler):
         self, data: DocumentVectors, total: int, state: VariationalState
     ) -> tuple[VariationalTopics, VariationalState]:
         """Return the same ascent with other documents, whose proportions begin anew."""
-        other = replace(self, given=replace(self.given, data=in_float64(data), total=total))
+        other = replace(self, given=replace(self.given, data=data.in_float64(), total=total))
         return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
 
     def move(self, seed: int, state: VariationalState, left: float) -> tuple[VariationalState, AscentInfo]:
@@ -154,11 +153,16 @@ def variational_topics(model: Any, problem: TopicProblem) -> VariationalTopics:
     size = problem.data.count if model.batch_size is None else min(model.batch_size, problem.data.count)
     forgetting = PUBLISHED_FORGETTING[data_set(model) if model.published else "20news"]
     stochastic = size if model.method == "stovi" else None
-    return VariationalTopics(replace(problem, data=in_float64(problem.data)), stochastic, forgetting)
+    return VariationalTopics(replace(problem, data=problem.data.in_float64()), stochastic, forgetting)
 
 
 def proportion_step(law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, sweep: Sweep, seed: int) -> float:
     """Return a step size of the proportions' moves at these topics, tuned on some of the documents."""
-    rows = np.arange(0, documents.count, max(1, documents.count // 64))
-    b = products(topics, in_float64(documents), rows)
+    some = looked_at(documents).in_float64()
+    b = products(topics, some, np.arange(some.count))
     return tuned_step(gram_of(topics), b, law.document_concentration, law.doc_topic_prior, sweep, seed)
+
+
+def looked_at(documents: DocumentVectors) -> DocumentVectors:
+    """Return the documents on which a step size is tuned, 64 to 127 of them; of these, all."""
+    return documents.chosen(np.arange(0, documents.count, max(1, documents.count // 64)))
