@@ -15,7 +15,8 @@ import scipy.sparse
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.computing import computing
-from orthodrome.models.sam import SAM, exact, spread
+from orthodrome.models.sam import SAM, exact, spread, survey
+from orthodrome.models.sam import documents as reading
 from orthodrome.models.sam.batch import look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
@@ -66,23 +67,40 @@ def on_all(monkeypatch: pytest.MonkeyPatch, processes: int, run: Callable[[Any],
     return found
 
 
-def documents() -> DocumentVectors:
+def table() -> scipy.sparse.csr_matrix:
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.ones(TOPICS), COUNT) @ np.kron(np.eye(TOPICS), np.ones(9))
     rows *= rng.random(rows.shape) < 0.6
     rows[:, 0] += 0.1
-    return read_documents(scipy.sparse.csr_matrix(rows), "normalize", np.dtype("float32"))
+    return scipy.sparse.csr_matrix(rows)
+
+
+def documents() -> DocumentVectors:
+    return read_documents(table(), "normalize", np.dtype("float32"))
+
+
+def surveyed(team: Any, rows: str = "normalize") -> survey.Survey:
+    """What a process keeps of the documents, and what it knows of all."""
+    if team.processes == 1:
+        return survey.survey_of(read_documents(table(), rows, np.dtype("float32")))
+    return survey.survey_of_part(table(), rows, np.dtype("float32"), team)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are read in several blocks, and nobody is asked whether all have the same."""
+    monkeypatch.setattr(reading, "BLOCK", 16)
+    monkeypatch.setattr(survey, "check_same", lambda team, given: None)
 
 
 def run(method: str, seed: int, **settings: Any) -> Callable[[Any], Any]:
     """Return what each process does: some transitions, of which it returns the state and the rows that it has."""
     small = {"proportion_warmup": 2, "proportion_draws": 3, "proportion_steps": 3, "num_steps": 3, "batch_size": 16}
     model = SAM(TOPICS, method=method, num_warmup=3, **{**small, **settings})
-    data = documents()
-    law = AdmixtureLaw(corpus_mean(data), 20.0, 30.0, 50.0, 1.0)
+    law = AdmixtureLaw(corpus_mean(documents()), 20.0, 30.0, 50.0, 1.0)
 
     def work(team: Any) -> Any:
-        held = spread.part_of(data, team)
+        held = surveyed(team).documents
         sampler: Any = sampler_of(model, law, held)
         state = sampler.init(None, np.uint32([0, seed]))
         for i in range(4):
@@ -105,7 +123,7 @@ CASES = [
 def test_topics_do_not_depend_on_the_number_of_processes(
     monkeypatch: pytest.MonkeyPatch, method: str, settings: dict[str, Any]
 ) -> None:
-    (alone, told, _, _) = on_all(monkeypatch, 1, run(method, 1, **settings))[0]
+    alone, told, _, _ = on_all(monkeypatch, 1, run(method, 1, **settings))[0]
     for processes in (2, 4):
         found = on_all(monkeypatch, processes, run(method, 1, **settings))
         for number, (state, info, held, _) in enumerate(found):
@@ -132,10 +150,36 @@ def test_what_crosses_is_a_batch_or_a_gradient(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_fewer_documents_than_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = documents().chosen(np.arange(3))
-    team = Thread(0, [[]] * 4, threading.Condition())
+    team: Any = Thread(0, [[]] * 4, threading.Condition())
     with pytest.raises(BadInput, match="fewer than there are processes"):
-        spread.part_of(few, team)
+        survey.survey_of_part(table()[:3], "normalize", np.dtype("float32"), team)
+
+
+@pytest.mark.parametrize("rows", ["normalize", "counts"])
+def test_all_know_the_same_of_the_documents_and_keep_their_part(rows: str) -> None:
+    """The mean, the sample and the few that a process knows are those of a lone one, bit for bit."""
+    whole, teams = surveyed(Thread(0, [[]], threading.Condition()), rows), range(4)
+    found = [surveyed(Thread(number, [[]] * 4, threading.Condition()), rows) for number in teams]
+    for number, each in enumerate(found):
+        assert np.array_equal(each.mean, whole.mean)
+        for part, other in ((each.sample, whole.sample), (each.few, whole.few)):
+            assert (part.table() != other.table()).nnz == 0
+        own: Any = each.documents
+        assert (own.own.table() != whole.documents.own.table()[number::4]).nnz == 0
+        assert np.array_equal(own.lengths, np.diff(whole.documents.own.indptr))
+        assert own.own.values.nbytes < 0.4 * whole.documents.own.values.nbytes
+    assert (found[0].documents.own.table() != found[1].documents.own.table()[: COUNT // 4 + 1]).nnz != 0
+
+
+def test_a_wrong_row_is_named_by_its_number_in_the_whole_table() -> None:
+    empty = table().tolil()
+    empty[20] = 0
+    with pytest.raises(BadInput, match="row 20"):
+        read_documents(empty.tocsr(), "normalize", np.dtype("float32"))
+    longer = documents().table().tolil()
+    longer[35] *= 2
+    with pytest.raises(BadInput, match="row 35 of X has length 2"):
+        read_documents(longer.tocsr(), "unit", np.dtype("float32"))
 
 
 def test_sums_in_whole_numbers_are_the_gradient_and_do_not_depend_on_order() -> None:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Reals
-from orthodrome.errors import BadInput
 from orthodrome.models.sam.batch import Memory, View
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.proportions import Drawn, by_document, in_blocks
@@ -78,16 +77,6 @@ class Batch(NamedTuple):
     draws: Reals
     acceptance: NDArray[np.float64]
     memory: Memory
-
-
-def part_of(documents: DocumentVectors, team: Team) -> DocumentVectors | SpreadVectors:
-    """Return the documents that this process keeps."""
-    if team.processes == 1:
-        return documents
-    if documents.count < team.processes:
-        raise BadInput(f"X has {documents.count} documents, fewer than there are processes, {team.processes}")
-    own = documents.chosen(np.arange(team.process, documents.count, team.processes))
-    return SpreadVectors(own, np.diff(documents.indptr).astype(np.int32), (team.process, team.processes))
 
 
 def brought_together(data: SpreadVectors, rows: NDArray[np.int64], view: View, drawn: Drawn, memory: Memory) -> Batch:

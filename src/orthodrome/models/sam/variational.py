@@ -158,11 +158,11 @@ def variational_topics(model: Any, problem: TopicProblem) -> VariationalTopics:
 
 def proportion_step(law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, sweep: Sweep, seed: int) -> float:
     """Return a step size of the proportions' moves at these topics, tuned on some of the documents."""
-    some = looked_at(documents).in_float64()
-    b = products(topics, some, np.arange(some.count))
+    rows = looked_at(documents.count)
+    b = products(topics, documents.in_float64(), rows)
     return tuned_step(gram_of(topics), b, law.document_concentration, law.doc_topic_prior, sweep, seed)
 
 
-def looked_at(documents: DocumentVectors) -> DocumentVectors:
-    """Return the documents on which a step size is tuned, 64 to 127 of them; of these, all."""
-    return documents.chosen(np.arange(0, documents.count, max(1, documents.count // 64)))
+def looked_at(count: int) -> NDArray[np.int64]:
+    """Return the rows on which a step size is tuned, 64 to 127 of them; of so few, all."""
+    return np.arange(0, count, max(1, count // 64))
