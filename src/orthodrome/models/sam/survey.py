@@ -32,9 +32,8 @@ class Survey(NamedTuple):
 
 def survey_of(documents: DocumentVectors) -> Survey:
     """Return the survey of documents that are all here."""
-    count = documents.count
-    chosen = (documents.chosen(rows) for rows in (sampled_rows(count), looked_at(count)))
-    return Survey(documents, *chosen, corpus_mean(documents))
+    sample, few = (documents.chosen(rows(documents.count)) for rows in (sampled_rows, looked_at))
+    return Survey(documents, sample, few, corpus_mean(documents))
 
 
 def survey_of_part(x: Any, rows: str, dtype: np.dtype, team: Team) -> Survey:
@@ -44,7 +43,7 @@ def survey_of_part(x: Any, rows: str, dtype: np.dtype, team: Team) -> Survey:
     check_same(team, {"X": (table.indptr, table.indices, table.data)})
     if count < team.processes:
         raise BadInput(f"X has {count} documents, fewer than there are processes, {team.processes}")
-    wanted = (np.arange(team.process, count, team.processes), *map(np.sort, (sampled_rows(count), looked_at(count))))
+    wanted = (np.arange(team.process, count, team.processes), np.sort(sampled_rows(count)), looked_at(count))
     kept: tuple[list[DocumentVectors], ...] = ([], [], [])
     lengths: list[NDArray[np.int32]] = []
 

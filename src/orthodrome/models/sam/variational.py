@@ -105,7 +105,7 @@ class VariationalTopics(AdmixtureSampler):
     def _documents_part(self, state: VariationalState, rows: NDArray[np.int64]) -> tuple[Reals, Reals]:
         """Ascend the bound in the Dirichlet parameters of the documents, and write them back in place."""
         topics, law = state.topics, self.given.law
-        gram, b = topics @ topics.T, timed("gradient", products, topics, self.given.data, rows)
+        gram, b = topics @ topics.T, timed("gradient", products, topics, self.given.data.own, rows)
         at = state.proportions[rows]
         fresh = np.isnan(at[:, 0])
         share = np.abs(b[fresh]) + 0.01
@@ -132,7 +132,7 @@ class VariationalTopics(AdmixtureSampler):
         self, topics: Reals, centre: Reals, rows: NDArray[np.int64], at: Reals
     ) -> tuple[float, Reals, Reals]:
         """Return the bound as a function of mut, and its gradient projected on the spheres."""
-        law, (length, corpus_length), documents = self.given.law, self.lengths, self.given.data
+        law, (length, corpus_length), documents = self.given.law, self.lengths, self.given.data.own
         scale = law.document_concentration * self.given.total / len(rows)
         rho, weights, factors = document_statistics(at, topics @ topics.T, products(topics, documents, rows), length)
         slope = -scale * ((at * factors[:, None]).T @ at) @ topics
