@@ -160,3 +160,22 @@ def test_failures_are_told_on_all_processes(folders: tuple[Path, Path]) -> None:
     assert (
         said["full_disk.1.txt"].startswith("CheckpointError: could not write") and "No space" in said["full_disk.1.txt"]
     )
+
+
+LEAVING = """
+import atexit, sys
+from orthodrome.run.parallel import hosts
+atexit.register(print, "waits for the others")
+hosts._end_at_once_with_a_code()
+sys.exit({code})
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "ends", "waits"), [("3", 3, False), ("'why'", 1, False), ("0", 0, True), ("", 0, True)]
+)
+def test_who_leaves_with_a_code_does_not_wait_for_the_others(code: str, ends: int, waits: bool) -> None:
+    done = subprocess.run([sys.executable, "-c", LEAVING.format(code=code)], capture_output=True, text=True)
+    assert done.returncode == ends
+    assert ("waits for the others" in done.stdout) == waits
+    assert ("why" in done.stderr) == (code == "'why'")
