@@ -15,13 +15,15 @@ import scipy.sparse
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.computing import computing
-from orthodrome.models.sam import SAM, exact, spread, survey
+from orthodrome.models.sam import SAM, exact
 from orthodrome.models.sam import documents as reading
 from orthodrome.models.sam.batch import look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
 from orthodrome.models.sam.methods import sampler_of
-from orthodrome.models.sam.sums import bound_of, sums_of_all
+from orthodrome.models.sam.spread import survey
+from orthodrome.models.sam.spread import vectors as spread
+from orthodrome.models.sam.spread.sums import bound_of, sums_of_all
 
 COUNT, TOPICS = 37, 3
 

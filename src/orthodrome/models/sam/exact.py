@@ -28,8 +28,8 @@ from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import flow, normals_like
 from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
+from orthodrome.models.sam.spread.sums import mean_of_all, sums_of_all
 from orthodrome.models.sam.state import ExactState
-from orthodrome.models.sam.sums import mean_of_all, sums_of_all
 from orthodrome.run.parallel import Team
 
 TARGET = 0.8

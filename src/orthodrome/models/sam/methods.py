@@ -10,7 +10,7 @@ from orthodrome.models.sam.exact import exact_topics
 from orthodrome.models.sam.law import AdmixtureLaw
 from orthodrome.models.sam.sampler import AdmixtureSampler, LogPerplexityWatch, TopicProblem
 from orthodrome.models.sam.settings import EXACT, STOCHASTIC
-from orthodrome.models.sam.spread import SpreadVectors
+from orthodrome.models.sam.spread.vectors import SpreadVectors
 from orthodrome.models.sam.stochastic import StochasticTopics
 from orthodrome.models.sam.variational import variational_topics
 

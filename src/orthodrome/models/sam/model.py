@@ -26,7 +26,7 @@ from orthodrome.models.sam.methods import sampler_of, watch_of
 from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.reading import Reading
 from orthodrome.models.sam.settings import EXACT, STOCHASTIC, check_settings
-from orthodrome.models.sam.survey import Survey, survey_of, survey_of_part
+from orthodrome.models.sam.spread.survey import Survey, survey_of, survey_of_part
 from orthodrome.models.sam.variational import proportion_step
 from orthodrome.models.topics.chains import DIMS, all_topics, statistics
 from orthodrome.models.topics.stream import DocumentStream

@@ -15,7 +15,7 @@ from orthodrome.manifolds.sphere import Sphere
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.evaluation import log_perplexity
 from orthodrome.models.sam.law import AdmixtureLaw, random_topics
-from orthodrome.models.sam.spread import SpreadVectors
+from orthodrome.models.sam.spread.vectors import SpreadVectors
 from orthodrome.models.topics.sampler import HeldOutWatch, TopicSampler, kernel_seed
 
 SPACE = Product({"topics": Sphere()})

@@ -33,7 +33,7 @@ from orthodrome.models.sam.kernels.topics import distinct_rows, normals_like
 from orthodrome.models.sam.kernels.words import by_word
 from orthodrome.models.sam.proportions import Drawn, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
-from orthodrome.models.sam.spread import Batch, SpreadVectors, brought_together, learn_back
+from orthodrome.models.sam.spread.vectors import DrawnBatch, SpreadVectors, brought_together, learn_back
 from orthodrome.models.sam.state import StochasticState
 from orthodrome.models.sam.tuning import TopicTuner
 
@@ -140,14 +140,14 @@ class StochasticTopics(AdmixtureSampler):
 
     def _proportions(
         self, state: StochasticState, flight: Flight, memory: Memory, rows: NDArray[np.int64], place: tuple[int, int]
-    ) -> Batch:
+    ) -> DrawnBatch:
         """Return a batch with draws of its proportions, of which each process makes those of its documents."""
         data = self.given.data
         view = timed("gradient", flight.look, data.mine(rows) if isinstance(data, SpreadVectors) else rows)
         drawn = timed("proportions", self._draw_proportions, state, view, *place)
         if isinstance(data, SpreadVectors):
             return timed("exchange", brought_together, data, rows, view, drawn, memory)
-        return Batch(view, drawn.draws, drawn.acceptance, memory)
+        return DrawnBatch(view, drawn.draws, drawn.acceptance, memory)
 
     def _remember(self, memory: Memory, learnt: Memory, rows: NDArray[np.int64]) -> None:
         """Bring what is remembered of the documents of this process up to date, where a batch has a copy of it."""
@@ -193,7 +193,7 @@ class StochasticTopics(AdmixtureSampler):
         ratio = self.tuner.friction(tuning) / self.tuner.friction(state.tuning)
         return state._replace(tuning=tuning, thermostat=state.thermostat * ratio)
 
-    def _learnt_proportions(self, state: StochasticState, batch: Batch) -> tuple[StochasticState, float]:
+    def _learnt_proportions(self, state: StochasticState, batch: DrawnBatch) -> tuple[StochasticState, float]:
         rate = float(batch.acceptance.mean())
         tuning = self.tuner.learnt_proportions(state.tuning, rate, state.topics.shape[0])
         return state._replace(tuning=tuning), rate

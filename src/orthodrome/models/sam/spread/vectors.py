@@ -5,7 +5,7 @@ proportions from the stream of its number d, whoever has it. Two things cross:
 
 - of a batch (SGGMC, gSGNHT) the documents themselves: their words, products, draws, and what was remembered of them.
   All processes put them in the order of the batch and compute the gradient from them, as a lone process does.
-- of all documents (bGibbs, apprMH) the gradient, a sum of whole numbers (`models.sam.sums`).
+- of all documents (bGibbs, apprMH) the gradient, a sum of whole numbers (`spread.sums`).
 
 Nothing is added in an order that depends on who has what or comes first, so the topics are the same, bit for bit, for
 every number of processes.
@@ -70,7 +70,7 @@ class SpreadVectors:
         return rows[self.places(rows, self.place[0])] // self.place[1]
 
 
-class Batch(NamedTuple):
+class DrawnBatch(NamedTuple):
     """A batch with what was drawn and is remembered of its documents, from all processes if they are spread."""
 
     view: View
@@ -79,7 +79,9 @@ class Batch(NamedTuple):
     memory: Memory
 
 
-def brought_together(data: SpreadVectors, rows: NDArray[np.int64], view: View, drawn: Drawn, memory: Memory) -> Batch:
+def brought_together(
+    data: SpreadVectors, rows: NDArray[np.int64], view: View, drawn: Drawn, memory: Memory
+) -> DrawnBatch:
     """Return the whole batch, in its order, from the part that each process has.
 
     rows: of the batch in the whole corpus; view, drawn: of those that this process has; memory: of all its documents,
@@ -96,7 +98,7 @@ def brought_together(data: SpreadVectors, rows: NDArray[np.int64], view: View, d
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(data.lengths[rows], dtype=np.int64)])
     together = View(np.arange(len(rows)), b, view.gram, DocumentVectors(starts, words, values, data.num_words))
     memory = memory._replace(table=stored) if remembers else memory
-    return Batch(together, in_blocks(draws.reshape(len(rows), kept, size)), rates.view(np.float64)[:, 0], memory)
+    return DrawnBatch(together, in_blocks(draws.reshape(len(rows), kept, size)), rates.view(np.float64)[:, 0], memory)
 
 
 def learn_back(data: SpreadVectors, rows: NDArray[np.int64], memory: Memory, batch: Memory) -> None:

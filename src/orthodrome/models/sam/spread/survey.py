@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from orthodrome.errors import BadInput
 from orthodrome.models.sam.defaults import sampled_rows
 from orthodrome.models.sam.documents import DocumentVectors, as_rows, blocks, corpus_mean, joined, mean_direction
-from orthodrome.models.sam.spread import SpreadVectors
+from orthodrome.models.sam.spread.vectors import SpreadVectors
 from orthodrome.models.sam.variational import looked_at
 from orthodrome.run.opening import check_same
 from orthodrome.run.parallel import Team
