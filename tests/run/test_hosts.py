@@ -20,7 +20,7 @@ pytestmark = (
 )  # three processes that compile all of it; `test_processes` and `test_rendezvous` are quick
 LIMIT = 900
 """Seconds after which the processes are ended, on a machine as busy as can be."""
-FOUR = ("memory", "rows", "estimators", "groups", "gibbs", "mixture", "sam")
+FOUR = ("memory", "rows", "estimators", "groups", "gibbs", "mixture", "sam", "sam_all")
 """The cases that four processes run."""
 
 
@@ -62,7 +62,7 @@ def test_draws_are_those_of_one_process_with_the_same_mesh(folders: tuple[Path, 
         assert np.array_equal(numbers(two, case, process), alone)
 
 
-SPREAD = ["memory", "rows", "control", "svrg", "fisher", "groups", "gibbs", "mixture", "sam"]
+SPREAD = ["memory", "rows", "control", "svrg", "fisher", "groups", "gibbs", "mixture", "sam", "sam_all"]
 
 
 @pytest.mark.parametrize("case", SPREAD)
@@ -74,7 +74,7 @@ def test_four_processes_give_the_draws_of_one_with_four_devices(four: tuple[Path
         assert np.array_equal(numbers(many, case, process), alone)
 
 
-@pytest.mark.parametrize("case", ["gibbs", "mixture", "sam"])
+@pytest.mark.parametrize("case", ["gibbs", "mixture", "sam", "sam_all"])
 def test_models_do_not_depend_on_the_number_of_processes(
     folders: tuple[Path, Path], four: tuple[Path, Path], case: str
 ) -> None:
@@ -160,3 +160,22 @@ def test_failures_are_told_on_all_processes(folders: tuple[Path, Path]) -> None:
     assert (
         said["full_disk.1.txt"].startswith("CheckpointError: could not write") and "No space" in said["full_disk.1.txt"]
     )
+
+
+LEAVING = """
+import atexit, sys
+from orthodrome.run.parallel import hosts
+atexit.register(print, "waits for the others")
+hosts._end_at_once_with_a_code()
+sys.exit({code})
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "ends", "waits"), [("3", 3, False), ("'why'", 1, False), ("0", 0, True), ("", 0, True)]
+)
+def test_who_leaves_with_a_code_does_not_wait_for_the_others(code: str, ends: int, waits: bool) -> None:
+    done = subprocess.run([sys.executable, "-c", LEAVING.format(code=code)], capture_output=True, text=True)
+    assert done.returncode == ends
+    assert ("waits for the others" in done.stdout) == waits
+    assert ("why" in done.stderr) == (code == "'why'")

@@ -206,6 +206,8 @@ def lda(method: str, **settings: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthodrome.OrthodromeWarning)  # the run is short
         model.fit(corpus(), checkpoint=OUT / f"{method}-{HOSTS.processes}")
+        again = orthodrome.LDA.resume(OUT / f"{method}-{HOSTS.processes}", corpus())
+    assert np.array_equal(model.components_, again.components_)
     save(method, model.draws_, "topics")
     np.save(OUT / f"{method}-prior.{HOSTS.process}.npy", model.doc_topic_prior_)
 
@@ -226,17 +228,31 @@ def mixture() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthodrome.OrthodromeWarning)  # the run is short
         model.fit(corpus()[:, ::3] + 1, checkpoint=OUT / f"mixture-{HOSTS.processes}")
+        again = type(model).resume(OUT / f"mixture-{HOSTS.processes}", corpus()[:, ::3] + 1)
+    assert np.array_equal(model.labels_, again.labels_)
     save("mixture", model.draws_, "weights")
     np.save(OUT / f"mixture-labels.{HOSTS.process}.npy", model.labels_)
 
 
-def sam() -> None:
-    """Topics on the sphere, for which each process draws the proportions of its part of the documents."""
-    model = orthodrome.SAM(2, method="sggmc", rows="counts", batch_size=40, num_warmup=4, num_draws=4, random_state=0)
+def admixture(case: str, method: str) -> None:
+    """Topics on the sphere, of documents that are spread."""
+    model = orthodrome.SAM(2, method=method, rows="counts", batch_size=40, num_warmup=4, num_draws=4, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthodrome.OrthodromeWarning)  # the run is short
-        model.fit(corpus() + 1, checkpoint=OUT / f"sam-{HOSTS.processes}")
-    save("sam", model.draws_, "topics")
+        model.fit(corpus() + 1, checkpoint=OUT / f"{case}-{HOSTS.processes}")
+        again = type(model).resume(OUT / f"{case}-{HOSTS.processes}", corpus() + 1)
+    assert np.array_equal(model.components_, again.components_)
+    save(case, model.draws_, "topics")
+
+
+def sam() -> None:
+    """Batches, which are brought together."""
+    admixture("sam", "sggmc")
+
+
+def sam_all() -> None:
+    """All documents, whose gradient is a sum of whole numbers."""
+    admixture("sam_all", "gmc-bgibbs")
 
 
 def other_documents() -> None:
@@ -272,7 +288,7 @@ def full_disk() -> None:
     files.write_arrays = write
 
 
-CASES = (memory, extended, own, urn, stopped, rows, batch, estimators, groups, gibbs, scir, mixture, sam)
+CASES = (memory, extended, own, urn, stopped, rows, batch, estimators, groups, gibbs, scir, mixture, sam, sam_all)
 FAILURES = (diverged, other_data, other_documents, full_disk)
 
 if __name__ == "__main__":

@@ -85,6 +85,7 @@ def open_checkpoint(
     identity = fingerprint(setup.engine, setup.sampler, own, setup.state, setup.positions, settings)
     if team.processes > 1:
         team.meet()
+        identity["program"] = " ".join(_from_all(team, [identity["program"]])[0])  # it names a process's part of data
         identity["start"] = [" ".join(each) for each in _from_all(team, identity["start"])]
         arrays = _from_all(team, identity["arrays"].values())
         identity["arrays"] = {path: " ".join(each) for path, each in zip(identity["arrays"], arrays, strict=True)}

@@ -30,11 +30,12 @@ from orthodrome.models.sam.proportions import gram_of
 
 
 class View(NamedTuple):
-    """The products of the topics with a batch: its rows, beta' v and beta' beta."""
+    """The products of the topics with a batch: its rows, beta' v, beta' beta, and the documents that have the rows."""
 
     rows: NDArray[np.int64]
     b: Reals
     gram: Reals
+    documents: DocumentVectors
 
 
 class Glance(NamedTuple):
@@ -89,7 +90,7 @@ def empty_memory(count: int, topics: Reals) -> Memory:
 def look(topics: Reals, documents: DocumentVectors, rows: NDArray[np.int64]) -> View:
     """Return the inner products of the topics with the documents of a batch, and among themselves."""
     b = inner_products(topics, documents.indptr, documents.indices, documents.values, rows)
-    return View(rows, b, gram_of(topics))
+    return View(rows, b, gram_of(topics), documents)
 
 
 def slope(law: AdmixtureLaw, view: View, draws: Reals, total: int, memory: Memory | None = None) -> Slope:

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from orthodrome.kernels.bessel import concentration_of
-from orthodrome.models.sam.documents import DocumentVectors, corpus_mean
+from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.law import AdmixtureLaw, Reals, unit_rows
 from orthodrome.models.sam.proportions import first_guess
 
@@ -27,17 +28,20 @@ LEAST, MOST = 0.02, 0.9999
 """Cosines beyond are taken for these: concentrations stay finite and positive."""
 
 
-def law_of(model: Any, documents: DocumentVectors) -> AdmixtureLaw:
-    """Return the hyper-parameters of a model: those given, the others estimated from the documents or as published."""
+def law_of(model: Any, count: int, sample: DocumentVectors, mean: Reals) -> AdmixtureLaw:
+    """Return the hyper-parameters of a model: those given, the others estimated from the documents or as published.
+
+    count: of all documents; sample: those of `sampled_rows`; mean: of all, normalised
+    """
     given = (model.corpus_concentration, model.topic_concentration, model.document_concentration)
     if model.published:
-        default = published_concentrations(documents.num_words)
+        default = published_concentrations(sample.num_words)
     else:
-        default = estimated_concentrations(documents, model.n_components) if None in given else given
+        default = concentrations_of(sample, count, model.n_components) if None in given else given
     kappa0, sigma, kappa1 = (float(b if a is None else a) for a, b in zip(given, default, strict=True))
     usual = PUBLISHED_PRIOR if model.published else DOC_TOPIC_PRIOR
     alpha = usual if model.doc_topic_prior is None else float(model.doc_topic_prior)
-    return AdmixtureLaw(corpus_mean(documents), kappa0, sigma, kappa1, alpha)
+    return AdmixtureLaw(mean, kappa0, sigma, kappa1, alpha)
 
 
 def published_concentrations(num_words: int) -> tuple[float, float, float]:
@@ -47,15 +51,24 @@ def published_concentrations(num_words: int) -> tuple[float, float, float]:
 
 def estimated_concentrations(documents: DocumentVectors, num_topics: int) -> tuple[float, float, float]:
     """Return kappa0, sigma and kappa1 estimated from the documents; the same documents give the same numbers."""
+    return concentrations_of(documents.chosen(sampled_rows(documents.count)), documents.count, num_topics)
+
+
+def sampled_rows(count: int) -> NDArray[np.int64]:
+    """Return the rows from which concentrations are estimated, in a random order."""
+    return np.random.default_rng(0).permutation(count)[:SAMPLE]
+
+
+def concentrations_of(sample: DocumentVectors, count: int, num_topics: int) -> tuple[float, float, float]:
+    """Return kappa0, sigma and kappa1 estimated from the sampled rows of so many documents."""
     rng = np.random.default_rng(0)
-    order = rng.permutation(documents.count)[:SAMPLE]
-    half, table = -(-len(order) // 2), documents.table()
-    others = order[half:] if len(order) > 1 else order
-    centres = spherical_means(table[order[:half]], min(num_topics, half), rng)
+    rng.permutation(count)  # that of `sampled_rows`, whose stream goes on
+    half, table = -(-sample.count // 2), sample.table()
+    centres = spherical_means(table[:half], min(num_topics, half), rng)
     for _ in range(UNMIXINGS):
-        centres = unmixed(centres, table[order[:half]])
-    cosine = min(max(mean_cosine(centres, table[others]), LEAST), MOST)
-    kappa1 = concentration_of(documents.num_words, cosine)
+        centres = unmixed(centres, table[:half])
+    cosine = min(max(mean_cosine(centres, table[half:] if sample.count > 1 else table), LEAST), MOST)
+    kappa1 = concentration_of(sample.num_words, cosine)
     return kappa1, kappa1, kappa1
 
 

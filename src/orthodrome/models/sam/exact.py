@@ -22,14 +22,15 @@ from numpy.typing import NDArray
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.timing import timed
-from orthodrome.models.sam.batch import look, slope, whole
+from orthodrome.models.sam.batch import View, look
 from orthodrome.models.sam.chain_settings import PUBLISHED_GMC, PUBLISHED_STEP, data_set
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import flow, normals_like
-from orthodrome.models.sam.proportions import Drawn, Sweep, first_guess, published_guess
+from orthodrome.models.sam.proportions import Drawn, Sweep, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
-from orthodrome.models.sam.spread import draw_together
+from orthodrome.models.sam.spread.sums import mean_of_all, sums_of_all
 from orthodrome.models.sam.state import ExactState
+from orthodrome.run.parallel import Team
 
 TARGET = 0.8
 """The acceptance of the proportions' moves and of the topics' that the warm-up aims at."""
@@ -76,7 +77,7 @@ class ExactTopics(AdmixtureSampler):
 
     def with_documents(self, data: DocumentVectors, total: int, state: ExactState) -> tuple[ExactTopics, ExactState]:
         """Return the same chain with other documents, whose proportions begin anew."""
-        other = replace(self, given=replace(self.given, data=in_float64(data), total=total))
+        other = replace(self, given=replace(self.given, data=data.in_float64(), total=total))
         return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
 
     def move(self, seed: int, state: ExactState, left: float) -> tuple[ExactState, ExactInfo]:
@@ -84,7 +85,7 @@ class ExactTopics(AdmixtureSampler):
         drawn = self._proportions(state, seed)
         state = state._replace(proportions=drawn.last)
         state, chance, cosine = self._moved_topics(state, drawn.draws, seed)
-        acceptance = float(drawn.acceptance.mean())
+        acceptance = mean_of_all(drawn.acceptance, self.given.data.count, Team())
         if left > 0:
             state = self._tuned(state, acceptance, chance)
         steps = math.exp(state.log_step), math.exp(state.log_proportion_step)
@@ -100,30 +101,33 @@ class ExactTopics(AdmixtureSampler):
 
     @property
     def _rows(self) -> NDArray[np.int64]:
-        return np.arange(self.given.data.count)
+        """The rows of the documents that this process has, which are all in a lone one."""
+        return np.arange(self.given.data.own.count)
 
     def _no_proportions(self, num_topics: int) -> Reals:
-        return np.full((self.given.data.count, num_topics), np.nan)
+        return np.full((self.given.data.own.count, num_topics), np.nan)
+
+    def _look(self, topics: Reals) -> View:
+        return look(topics, self.given.data.own, self._rows)
 
     def _proportions(self, state: ExactState, seed: int) -> Drawn:
-        view = timed("gradient", look, state.topics, self.given.data, self._rows)
-        law, items = self.given.law, self._rows.astype(np.uint64)
+        view, law = timed("gradient", self._look, state.topics), self.given.law
         if self.restart:
             start = published_guess(view.gram, view.b)
         else:
-            start = first_guess(view.gram, view.b) if np.isnan(state.proportions[0, 0]) else state.proportions
+            fresh = np.isnan(state.proportions[0, 0])
+            start = first_guess(view.gram, view.b) if fresh else state.proportions
         settings = (law.document_concentration, law.doc_topic_prior, math.exp(state.log_proportion_step), self.sweep)
-        args = (self.given.spread, view.gram, view.b, start, *settings, seed, STREAM, items)
-        return timed("proportions", draw_together, *args)
+        args = (view.gram, view.b, start, *settings, seed, STREAM, self.given.data.names(view.rows))
+        return timed("proportions", draw_proportions, *args)
 
     def _energy(self, topics: Reals, draws: Reals) -> tuple[float, Reals, float]:
         """Return the energy -f, the projected gradient of f, and the mean cosine."""
-        law, data = self.given.law, self.given.data
-        view = look(topics, data, self._rows)
-        found = slope(law, view, draws, data.count)
-        force = whole(found, law, topics, data, view)
-        value = law.log_prior(topics) + law.document_concentration * data.count * found.glance.cosine
-        return -value, force - topics * np.sum(force * topics, axis=1, keepdims=True), found.glance.cosine
+        law, count = self.given.law, self.given.data.count
+        found = sums_of_all(self._look(topics), draws, count, Team())
+        force = law.document_concentration * (found.linear - found.moment @ topics) + law.prior_gradient(topics)
+        value = law.log_prior(topics) + law.document_concentration * count * found.cosine
+        return -value, force - topics * np.sum(force * topics, axis=1, keepdims=True), found.cosine
 
     def _moved_topics(self, state: ExactState, draws: Reals, seed: int) -> tuple[ExactState, float, float]:
         """Follow a trajectory and test it; return also the acceptance probability and the mean cosine."""
@@ -143,18 +147,13 @@ class ExactTopics(AdmixtureSampler):
         return (state._replace(topics=x), chance, moved) if u < chance else (state, chance, cosine)
 
 
-def in_float64(documents: DocumentVectors) -> DocumentVectors:
-    """Return the documents with their values in float64."""
-    return replace(documents, values=documents.values.astype(np.float64))
-
-
 def exact_topics(model: Any, problem: TopicProblem) -> ExactTopics:
     """Return the sampler with the settings of a `SAM`."""
     if model.published:
         return published_topics(model, problem)
     kept = 1 if model.method == "gmc-bgibbs" else model.proportion_draws
     sweep = Sweep(model.proportion_warmup, kept, model.proportion_steps, model.proportion_space == "flat")
-    problem = replace(problem, data=in_float64(problem.data))
+    problem = replace(problem, data=problem.data.in_float64())
     return ExactTopics(problem, sweep, model.num_steps, model.step_size)
 
 
@@ -163,5 +162,5 @@ def published_topics(model: Any, problem: TopicProblem) -> ExactTopics:
     authors = PUBLISHED_GMC[model.method, data_set(model)]
     sweep = Sweep(authors.burn_in, authors.kept, 10, True)
     step = authors.step_size if model.step_size is None else model.step_size
-    problem = replace(problem, data=in_float64(problem.data))
+    problem = replace(problem, data=problem.data.in_float64())
     return ExactTopics(problem, sweep, authors.num_steps, step, PUBLISHED_STEP, restart=True)

@@ -34,7 +34,7 @@ class Flight:
 
     def __init__(self, law: AdmixtureLaw, documents: DocumentVectors, topics: Reals, velocity: Reals) -> None:
         self.law, self.num_topics = law, topics.shape[0]
-        self.sparse = (documents.indptr, documents.indices, documents.values)
+        self.documents = documents
         self.x, self.v = scratch(velocity.shape, topics.dtype), velocity
         put_by_word(topics, self.x)
         self.mean = np.zeros(self.x.shape[0], topics.dtype)
@@ -47,9 +47,11 @@ class Flight:
         squares, self.gram, self.total, self.along = turn(self.x, self.v, self.mean, sums, float(time))
         return squares
 
-    def look(self, rows: NDArray[np.int64]) -> View:
+    def look(self, rows: NDArray[np.int64], documents: DocumentVectors | None = None) -> View:
         """Return the inner products of the topics with the documents of a batch, and among themselves."""
-        return View(rows, products_by_word(self.x, self.num_topics, *self.sparse, rows), self.gram)
+        data = self.documents if documents is None else documents
+        b = products_by_word(self.x, self.num_topics, data.indptr, data.indices, data.values, rows)
+        return View(rows, b, self.gram, data)
 
     def kick_and_drift(
         self, view: View, draws: Reals, memory: Memory, total: int, letters: Letters, place: tuple[int, int]
@@ -59,11 +61,12 @@ class Flight:
         total: D, for which the batch stands; place: the seed and the number of the step, which name its stream
         Returns v.v of each topic, and what the tuning reads of the gradient.
         """
-        law, size = self.law, view.rows.shape[0]
+        law, size, data = self.law, view.rows.shape[0], view.documents
         prior, kappa = law.prior_scale(self.total, self.along), float(law.document_concentration)
         pulls = (prior * law.topic_concentration, prior * law.corpus_concentration)
         numbers = (law.num_words, *map(float, letters))
-        batch = ((*self.sparse, view.rows), view.gram, view.b, draws, tuple(memory), kappa * total / size, kappa)
+        sparse = (data.indptr, data.indices, data.values, view.rows)
+        batch = (sparse, view.gram, view.b, draws, tuple(memory), kappa * total / size, kappa)
         moved, found = gradient_and_advance(
             self.x, self.v, *batch, self.mean, pulls, numbers, np.uint64(place[0]), np.uint64(place[1])
         )

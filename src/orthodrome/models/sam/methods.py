@@ -10,6 +10,7 @@ from orthodrome.models.sam.exact import exact_topics
 from orthodrome.models.sam.law import AdmixtureLaw
 from orthodrome.models.sam.sampler import AdmixtureSampler, LogPerplexityWatch, TopicProblem
 from orthodrome.models.sam.settings import EXACT, STOCHASTIC
+from orthodrome.models.sam.spread.vectors import SpreadVectors
 from orthodrome.models.sam.stochastic import StochasticTopics
 from orthodrome.models.sam.variational import variational_topics
 
@@ -20,15 +21,14 @@ WATCHED, LOOKS = 300, 25
 def sampler_of(
     model: Any,
     law: AdmixtureLaw,
-    documents: DocumentVectors,
+    documents: DocumentVectors | SpreadVectors,
     *,
     total: int | None = None,
     watch: LogPerplexityWatch | None = None,
-    spread: bool = False,
 ) -> AdmixtureSampler:
     """Return the sampler that the model asks for; total: the number of documents that these stand for."""
-    size, spread = documents.count if total is None else total, spread and model.method in (*STOCHASTIC, *EXACT)
-    facts = (model.n_components, int(model.num_warmup), size, str(model.dtype), watch, spread)
+    size = documents.count if total is None else total
+    facts = (model.n_components, int(model.num_warmup), size, str(model.dtype), watch)
     problem = TopicProblem(documents, law, *facts)
     if model.method in STOCHASTIC:
         return StochasticTopics(problem, settings_of(model, documents.count))

@@ -25,11 +25,11 @@ from orthodrome.models.sam.law import unit_rows
 from orthodrome.models.sam.methods import sampler_of, watch_of
 from orthodrome.models.sam.proportions import Sweep
 from orthodrome.models.sam.reading import Reading
-from orthodrome.models.sam.settings import check_settings
+from orthodrome.models.sam.settings import EXACT, STOCHASTIC, check_settings
+from orthodrome.models.sam.spread.survey import Survey, survey_of, survey_of_part
 from orthodrome.models.sam.variational import proportion_step
 from orthodrome.models.topics.chains import DIMS, all_topics, statistics
 from orthodrome.models.topics.stream import DocumentStream
-from orthodrome.run.opening import check_same
 from orthodrome.run.parallel import Team
 from orthodrome.storage.about import agreed_seed
 
@@ -148,15 +148,13 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         held_out: other documents, whose log-perplexity is watched from the first draw on: beside the bar, and in
             draws_["warmup_sample_stats"] and draws_["sample_stats"]
         """
-        documents = self.prepare(X)
+        survey = self._surveyed(X, Team() if self.method in (*STOCHASTIC, *EXACT) else None)
         about = self._about(held_out is not None)
         if checkpoint is not None:
             self.seed_ = agreed_seed(Path(checkpoint), about, self.random_state is None)
         watched = None if held_out is None else self.documents(held_out)
         watch = None if watched is None else watch_of(self, self.law_, watched, self.seed_)
-        team = Team()
-        check_same(team, {"X": documents})
-        sampler = sampler_of(self, self.law_, documents, watch=watch, spread=team.processes > 1)
+        sampler = sampler_of(self, self.law_, survey.documents, watch=watch)
         with computing(self.n_jobs), stopwatch() as seconds:
             tree = self.drawn(
                 sampler,
@@ -169,7 +167,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 about=about,
             )
         self.seconds_ = dict(seconds)
-        return self.take(tree, documents)
+        return self.take(tree, survey.few)
 
     def partial_fit(self, X: Any, y: Any = None) -> SAM:
         """Take one more topic draw (or optimiser step) from these documents, which stand for `total_documents`."""
@@ -191,24 +189,36 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def prepare(self, X: Any) -> DocumentVectors:
         """Check the settings and the data, fix the law and choose the seed, as `fit` does; return the documents."""
+        found = self._surveyed(X, None).documents
+        assert isinstance(found, DocumentVectors)
+        return found
+
+    def _surveyed(self, X: Any, team: Team | None) -> Survey:
+        """Do what `prepare` does; team: the processes over which the documents are spread, if there are several."""
         check_settings(self)
         self.__dict__.pop("stream_", None)
-        documents = self.documents(X, reset=True)
-        if self.n_components > documents.num_words:
+        table, kind = self._table(X, True), np.dtype(self.dtype)
+        if team is None or team.processes == 1:
+            found = survey_of(read_documents(table, self.rows, kind))
+        else:
+            found = survey_of_part(table, self.rows, kind, team)
+        if self.n_components > found.mean.shape[0]:
             warnings.warn(
-                f"n_components is {self.n_components}, more than the {documents.num_words} words: topics cannot differ",
+                f"n_components is {self.n_components}, more than the {found.mean.shape[0]} words: topics cannot differ",
                 OrthodromeWarning,
                 stacklevel=3,
             )
-        self.law_ = law_of(self, documents)
+        self.law_ = law_of(self, found.documents.count, found.sample, found.mean)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return documents
+        return found
 
     def documents(self, X: Any, *, reset: bool = False) -> DocumentVectors:
         """Return the rows of X as unit vectors, checked; reset: with columns of their own, not those of `fit`."""
+        return read_documents(self._table(X, reset), self.rows, np.dtype(self.dtype))
+
+    def _table(self, X: Any, reset: bool) -> Any:
         advice = "`weigh_texts(texts)`, or `tfidf` of counts"
-        table = self.checked_table(X, [np.float64, np.float32], reset, 2, advice)
-        return read_documents(table, self.rows, np.dtype(self.dtype))
+        return self.checked_table(X, [np.float64, np.float32], reset, 2, advice)
 
     def _about(self, watched: bool) -> dict[str, Any]:
         """Return the parameters that a checkpoint must agree with, by name; threads and the progress bar may change."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orthodrome.core.types import Reals
 from orthodrome.kernels.lanes import LANES
 from orthodrome.models.sam.kernels.density import num_blocks, padded
+from orthodrome.models.sam.kernels.least_squares import least_squares
 from orthodrome.models.sam.kernels.proportions import sample_proportions
 from orthodrome.models.sam.kernels.slices import slice_proportions
 from orthodrome.models.sam.kernels.topics import gram_matrix
@@ -41,20 +42,20 @@ def gram_of(topics: Reals) -> Reals:
 
 
 def first_guess(gram: Reals, b: Reals, margin: float = 0.05) -> Reals:
-    """Return the least-squares proportions, without negative entries and away from the walls (erratum c-1)."""
+    """Return the least-squares proportions, without negative entries and away from the walls (erratum c-1).
+
+    Those of a document are the same numbers whoever is beside it.
+    """
     count = b.shape[1]
-    small = gram[:count, :count].astype(np.float64) + 1e-6 * np.eye(count)
-    guess = np.maximum(np.linalg.solve(small, b.T.astype(np.float64)).T, 0)
-    guess = guess / np.maximum(guess.sum(axis=1, keepdims=True), 1e-12) + margin
-    return (guess / guess.sum(axis=1, keepdims=True)).astype(b.dtype)
+    inverse = np.linalg.inv(gram[:count, :count].astype(np.float64) + 1e-6 * np.eye(count))
+    return least_squares(inverse, np.ascontiguousarray(b), 0.0, margin, 1e-12)
 
 
 def published_guess(gram: Reals, b: Reals) -> Reals:
     """Return the authors' start: least squares with entries at or below 0 set to 1e-6."""
     count = b.shape[1]
-    guess = np.linalg.solve(gram[:count, :count].astype(np.float64), b.T.astype(np.float64)).T
-    guess = np.where(guess > 0, guess, 1e-6)
-    return (guess / guess.sum(axis=1, keepdims=True)).astype(b.dtype)
+    inverse = np.linalg.inv(gram[:count, :count].astype(np.float64))
+    return least_squares(inverse, np.ascontiguousarray(b), 1e-6, 0.0, 0.0)
 
 
 def draw_proportions(
@@ -110,3 +111,11 @@ def by_document(draws: Reals, count: int, size: int) -> Reals:
     """Return the draws of the kernel's blocks as (S, kept, K)."""
     blocks, kept, rows, lanes = draws.shape
     return draws.transpose(0, 3, 1, 2).reshape(blocks * lanes, kept, rows)[:count, :, :size]
+
+
+def in_blocks(draws: Reals) -> Reals:
+    """Return draws (S, kept, K) as the kernel's blocks, whose spare lanes repeat the last document."""
+    count, kept, size = draws.shape
+    found = np.zeros((num_blocks(count) * LANES, kept, padded(size)), draws.dtype)
+    found[:count, :, :size], found[count:, :, :size] = draws, draws[-1:]
+    return np.ascontiguousarray(found.reshape(-1, LANES, kept, padded(size)).transpose(0, 2, 3, 1))

@@ -15,6 +15,7 @@ from orthodrome.manifolds.sphere import Sphere
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.evaluation import log_perplexity
 from orthodrome.models.sam.law import AdmixtureLaw, random_topics
+from orthodrome.models.sam.spread.vectors import SpreadVectors
 from orthodrome.models.topics.sampler import HeldOutWatch, TopicSampler, kernel_seed
 
 SPACE = Product({"topics": Sphere()})
@@ -45,17 +46,15 @@ class TopicProblem:
     """Documents, their law, and the run.
 
     total: D, the number of documents that these stand for; dtype: of the draws that are kept
-    spread: whether several processes step the same chains, each drawing proportions of its part of the documents
     """
 
-    data: DocumentVectors
+    data: DocumentVectors | SpreadVectors
     law: AdmixtureLaw
     num_topics: int = static()
     num_warmup: int = static()
     total: int = static()
     dtype: str = static(default="float32")
     watch: LogPerplexityWatch | None = None
-    spread: bool = static(default=False)
 
 
 class AdmixtureSampler(TopicSampler):
@@ -74,8 +73,8 @@ class AdmixtureSampler(TopicSampler):
 
     @property
     def spreads_data(self) -> bool:
-        """Whether several processes step the same chains."""
-        return self.given.spread
+        """Whether each process has a part of the documents."""
+        return self.given.data.is_spread
 
     def init(self, position: Any, key: Any = None) -> Any:
         """Return the state at {"topics": (K, V)}, or at random topics if that is None."""

@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.kernels.timing import timed
-from orthodrome.models.sam.batch import Glance, View, empty_memory, slope
+from orthodrome.models.sam.batch import Glance, Memory, View, empty_memory, slope
 from orthodrome.models.sam.chain_settings import ChainSettings
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.flight import Flight, Letters
 from orthodrome.models.sam.kernels.topics import distinct_rows, normals_like
 from orthodrome.models.sam.kernels.words import by_word
-from orthodrome.models.sam.proportions import Drawn, first_guess, published_guess
+from orthodrome.models.sam.proportions import Drawn, draw_proportions, first_guess, published_guess
 from orthodrome.models.sam.sampler import AdmixtureSampler, TopicProblem
-from orthodrome.models.sam.spread import draw_together
+from orthodrome.models.sam.spread.vectors import DrawnBatch, SpreadVectors, brought_together, learn_back
 from orthodrome.models.sam.state import StochasticState
 from orthodrome.models.sam.tuning import TopicTuner
 
@@ -74,7 +74,7 @@ class StochasticTopics(AdmixtureSampler):
         """Return the state at these topics, with a random velocity and some looks at batches."""
         noise = normals_like(topics, np.uint64(seed), np.uint64(VELOCITY)).astype(topics.dtype)
         velocity = by_word(noise - topics * np.sum(noise * topics, axis=1, keepdims=True))
-        count = self.given.data.count
+        count = self.given.data.own.count
         proportions = np.full((count * self.settings.warm_start, topics.shape[0]), np.nan, topics.dtype)
         memory = empty_memory(count * self.settings.remember, topics)
         tuning = self.tuner.begin(topics.shape[0])
@@ -82,11 +82,13 @@ class StochasticTopics(AdmixtureSampler):
         flight = self._flight(state)
         flight.drift(0.0)
         for i in range(LOOKS):
-            view, drawn = self._proportions(state, flight, seed, i)
-            state, _ = self._learnt_proportions(state, drawn)
-        found = slope(self.given.law, view, drawn.draws, self.given.total, memory)
+            rows = self._rows(seed, i)
+            batch = self._proportions(state, flight, memory, rows, (seed, i))
+            state, _ = self._learnt_proportions(state, batch)
+        found = slope(self.given.law, batch.view, batch.draws, self.given.total, batch.memory)
         if self.settings.remember:
-            memory.learn(self.given.data, view.rows, found)
+            batch.memory.learn(batch.view.documents, batch.view.rows, found)
+            self._remember(memory, batch.memory, rows)
         tuning = self.tuner.learnt(state.tuning, found.glance)
         return state._replace(tuning=tuning, thermostat=self.tuner.friction(tuning))
 
@@ -107,13 +109,16 @@ class StochasticTopics(AdmixtureSampler):
         state = self._heated(state, timed("update", flight.drift, h / 2), h / 2)
         for i in range(n):
             if i == 0 or not self.settings.reuse_batch:
-                view, drawn = self._proportions(state, flight, seed, i)
-                state, rate = self._learnt_proportions(state, drawn)
+                rows = self._rows(seed, i)
+                batch = self._proportions(state, flight, memory, rows, (seed, i))
+                state, rate = self._learnt_proportions(state, batch)
             else:
-                view = timed("gradient", flight.look, view.rows)
+                again = timed("gradient", flight.look, batch.view.rows, batch.view.documents)
+                batch = batch._replace(view=again)
             letters, lacking = self._letters(state, h, h if i < n - 1 else h / 2)
-            args = (view, drawn.draws, memory, self.given.total, letters, (seed, i))
+            args = (batch.view, batch.draws, batch.memory, self.given.total, letters, (seed, i))
             squares, found = timed("update", flight.kick_and_drift, *args)
+            self._remember(memory, batch.memory, rows)
             state = self._heated(state, squares, letters.time)
             clipped, acceptance, cosine = clipped + lacking, acceptance + rate, cosine + found.cosine
             state = self._learnt(state, found, quickly=left > 0)
@@ -131,17 +136,29 @@ class StochasticTopics(AdmixtureSampler):
         return distinct_rows(count, size, np.uint64(seed), np.uint64(step))
 
     def _flight(self, state: StochasticState) -> Flight:
-        return Flight(self.given.law, self.given.data, state.topics, state.velocity)
+        return Flight(self.given.law, self.given.data.own, state.topics, state.velocity)
 
-    def _proportions(self, state: StochasticState, flight: Flight, seed: int, step: int) -> tuple[View, Drawn]:
-        view = timed("gradient", flight.look, self._rows(seed, step))
-        return view, timed("proportions", self._draw_proportions, state, view, seed, step)
+    def _proportions(
+        self, state: StochasticState, flight: Flight, memory: Memory, rows: NDArray[np.int64], place: tuple[int, int]
+    ) -> DrawnBatch:
+        """Return a batch with draws of its proportions, of which each process makes those of its documents."""
+        data = self.given.data
+        view = timed("gradient", flight.look, data.mine(rows) if isinstance(data, SpreadVectors) else rows)
+        drawn = timed("proportions", self._draw_proportions, state, view, *place)
+        if isinstance(data, SpreadVectors):
+            return timed("exchange", brought_together, data, rows, view, drawn, memory)
+        return DrawnBatch(view, drawn.draws, drawn.acceptance, memory)
+
+    def _remember(self, memory: Memory, learnt: Memory, rows: NDArray[np.int64]) -> None:
+        """Bring what is remembered of the documents of this process up to date, where a batch has a copy of it."""
+        if isinstance(self.given.data, SpreadVectors) and memory.table.shape[0] > 0:
+            learn_back(self.given.data, rows, memory, learnt)
 
     def _draw_proportions(self, state: StochasticState, view: View, seed: int, step: int) -> Drawn:
         law, start = self.given.law, self._first_proportions(state, view)
-        size, items = math.exp(state.tuning.log_proportion_step), view.rows.astype(np.uint64)
+        size, items = math.exp(state.tuning.log_proportion_step), self.given.data.names(view.rows)
         settings = (law.document_concentration, law.doc_topic_prior, size, self.settings.sweep)
-        drawn = draw_together(self.given.spread, view.gram, view.b, start, *settings, seed, step, items)
+        drawn = draw_proportions(view.gram, view.b, start, *settings, seed, step, items)
         if self.settings.warm_start:
             state.proportions[view.rows] = drawn.last
         return drawn
@@ -176,8 +193,8 @@ class StochasticTopics(AdmixtureSampler):
         ratio = self.tuner.friction(tuning) / self.tuner.friction(state.tuning)
         return state._replace(tuning=tuning, thermostat=state.thermostat * ratio)
 
-    def _learnt_proportions(self, state: StochasticState, drawn: Drawn) -> tuple[StochasticState, float]:
-        rate = float(drawn.acceptance.mean())
+    def _learnt_proportions(self, state: StochasticState, batch: DrawnBatch) -> tuple[StochasticState, float]:
+        rate = float(batch.acceptance.mean())
         tuning = self.tuner.learnt_proportions(state.tuning, rate, state.topics.shape[0])
         return state._replace(tuning=tuning), rate
 

@@ -22,7 +22,6 @@ from orthodrome.kernels.bessel import mean_length
 from orthodrome.kernels.timing import timed
 from orthodrome.models.sam.chain_settings import PUBLISHED_FORGETTING, data_set
 from orthodrome.models.sam.documents import DocumentVectors
-from orthodrome.models.sam.exact import in_float64
 from orthodrome.models.sam.kernels.topics import add_documents, inner_products
 from orthodrome.models.sam.kernels.variational import ascend_documents, document_statistics
 from orthodrome.models.sam.law import AdmixtureLaw, unit_rows
@@ -78,7 +77,7 @@ class VariationalTopics(AdmixtureSampler):
         self, data: DocumentVectors, total: int, state: VariationalState
     ) -> tuple[VariationalTopics, VariationalState]:
         """Return the same ascent with other documents, whose proportions begin anew."""
-        other = replace(self, given=replace(self.given, data=in_float64(data), total=total))
+        other = replace(self, given=replace(self.given, data=data.in_float64(), total=total))
         return other, state._replace(proportions=other._no_proportions(state.topics.shape[0]))
 
     def move(self, seed: int, state: VariationalState, left: float) -> tuple[VariationalState, AscentInfo]:
@@ -106,7 +105,7 @@ class VariationalTopics(AdmixtureSampler):
     def _documents_part(self, state: VariationalState, rows: NDArray[np.int64]) -> tuple[Reals, Reals]:
         """Ascend the bound in the Dirichlet parameters of the documents, and write them back in place."""
         topics, law = state.topics, self.given.law
-        gram, b = topics @ topics.T, timed("gradient", products, topics, self.given.data, rows)
+        gram, b = topics @ topics.T, timed("gradient", products, topics, self.given.data.own, rows)
         at = state.proportions[rows]
         fresh = np.isnan(at[:, 0])
         share = np.abs(b[fresh]) + 0.01
@@ -133,7 +132,7 @@ class VariationalTopics(AdmixtureSampler):
         self, topics: Reals, centre: Reals, rows: NDArray[np.int64], at: Reals
     ) -> tuple[float, Reals, Reals]:
         """Return the bound as a function of mut, and its gradient projected on the spheres."""
-        law, (length, corpus_length), documents = self.given.law, self.lengths, self.given.data
+        law, (length, corpus_length), documents = self.given.law, self.lengths, self.given.data.own
         scale = law.document_concentration * self.given.total / len(rows)
         rho, weights, factors = document_statistics(at, topics @ topics.T, products(topics, documents, rows), length)
         slope = -scale * ((at * factors[:, None]).T @ at) @ topics
@@ -154,11 +153,16 @@ def variational_topics(model: Any, problem: TopicProblem) -> VariationalTopics:
     size = problem.data.count if model.batch_size is None else min(model.batch_size, problem.data.count)
     forgetting = PUBLISHED_FORGETTING[data_set(model) if model.published else "20news"]
     stochastic = size if model.method == "stovi" else None
-    return VariationalTopics(replace(problem, data=in_float64(problem.data)), stochastic, forgetting)
+    return VariationalTopics(replace(problem, data=problem.data.in_float64()), stochastic, forgetting)
 
 
 def proportion_step(law: AdmixtureLaw, topics: Reals, documents: DocumentVectors, sweep: Sweep, seed: int) -> float:
     """Return a step size of the proportions' moves at these topics, tuned on some of the documents."""
-    rows = np.arange(0, documents.count, max(1, documents.count // 64))
-    b = products(topics, in_float64(documents), rows)
+    rows = looked_at(documents.count)
+    b = products(topics, documents.in_float64(), rows)
     return tuned_step(gram_of(topics), b, law.document_concentration, law.doc_topic_prior, sweep, seed)
+
+
+def looked_at(count: int) -> NDArray[np.int64]:
+    """Return the rows on which a step size is tuned, 64 to 127 of them; of so few, all."""
+    return np.arange(0, count, max(1, count // 64))

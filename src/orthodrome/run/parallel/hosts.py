@@ -7,19 +7,21 @@ error that nobody catches ends its process without waiting for the others, who w
 
 from __future__ import annotations
 
+import atexit
 import importlib.metadata
 import os
 import platform
 import socket
 import sys
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import jax
 
 from orthodrome.core.processes import Place, find_place, share_of_cores
 from orthodrome.errors import BadInput, OrthodromeError
 from orthodrome.run.parallel.exchange_thread import exchange_waits_its_turn
+from orthodrome.run.parallel.one_device import connect
 from orthodrome.run.parallel.rendezvous import HostsNotFound, Presence, check_addresses, is_loopback, meet
 
 HEARTBEAT = 30
@@ -65,8 +67,10 @@ def use_hosts(timeout: float = 60.0) -> Hosts:
     _take_share(present, neighbours.index(place.process), neighbours)
     _initialize(place, timeout, neighbours)
     sys.excepthook = _end_at_once
+    _end_at_once_with_a_code()
     with exchange_waits_its_turn():
         jax.devices()
+    _connect(place)
     if place.process == 0:
         hosts = list(dict.fromkeys(each.host for each in present))
         shown = ", ".join(hosts[:4]) + (" ..." if len(hosts) > 4 else "")
@@ -135,6 +139,16 @@ def _initialize(place: Place, timeout: float, neighbours: list[int]) -> None:
         ) from error
 
 
+def _connect(place: Place) -> None:
+    try:
+        connect(place.processes)
+    except Exception as error:
+        raise HostsNotFound(
+            f"all {place.processes} processes met at {place.coordinator}, but not all can exchange data: see whether a "
+            f"firewall is between the hosts ({(str(error).splitlines() or ['?'])[0][:200]})"
+        ) from error
+
+
 def _reach_without_proxy(host: str) -> None:
     """Let the connection to the first process bypass any proxy, through which it could hang."""
     hosts = [each for each in (os.environ.get(WITHOUT_PROXY), host) if each]
@@ -148,3 +162,25 @@ def _end_at_once(kind: type[BaseException], error: BaseException, trace: Traceba
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+
+def _end_at_once_with_a_code() -> None:
+    """Let `sys.exit` with a code that says failure end this process without waiting for the others, too.
+
+    What is called at exit cannot see why the program ends, so the code is noted when it is given; handlers that were
+    registered after `use_hosts` run first.
+    """
+    leave, noted = sys.exit, [0]
+
+    def noting(status: Any = None, /) -> NoReturn:
+        noted[0] = status if isinstance(status, int) else int(status is not None)
+        leave(status)
+
+    def without_waiting() -> None:
+        if noted[0]:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(noted[0] & 0xFF)
+
+    sys.exit = noting
+    atexit.register(without_waiting)

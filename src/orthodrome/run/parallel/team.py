@@ -23,6 +23,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from orthodrome.errors import OrthodromeError
 from orthodrome.run.parallel.hosts import this_process
+from orthodrome.run.parallel.one_device import copied, one_device_each, spread
 
 NUMBERS = 7
 """How many numbers a meeting exchanges, at most."""
@@ -102,7 +103,7 @@ class Team:
         if self.processes == 1:
             return values
         with naming_the_lost(), jax.enable_x64(True), ledger.entry(values.nbytes):
-            found = _summed(one_device_each())(self._spread(values.reshape(1, -1)))
+            found = _summed(one_device_each())(spread(values.reshape(1, -1), self.processes))
             return np.asarray(found.addressable_data(0)).reshape(values.shape)
 
     def texts(self, text: str) -> list[str]:
@@ -128,34 +129,13 @@ class Team:
 
     def _exchange(self, own: np.ndarray) -> np.ndarray:
         with naming_the_lost(), ledger.entry(own.nbytes):
-            return np.asarray(_copied(one_device_each())(self._spread(own)).addressable_data(0))
-
-    def _spread(self, own: np.ndarray) -> jax.Array:
-        sharding = NamedSharding(one_device_each(), PartitionSpec(PROCESSES))
-        spread: jax.Array = jax.make_array_from_process_local_data(sharding, own, (self.processes, own.shape[1]))
-        return spread
-
-
-PROCESSES = "processes"
-"""The axis of the mesh that has one device of each process."""
-
-
-@functools.cache
-def one_device_each() -> Mesh:
-    """Return the mesh of the first device of each process."""
-    first = {device.process_index: device for device in sorted(jax.devices(), key=lambda each: -each.id)}
-    return Mesh(np.array([first[number] for number in sorted(first)]), (PROCESSES,))
+            return np.asarray(copied(one_device_each())(spread(own, self.processes)).addressable_data(0))
 
 
 @functools.cache
 def _summed(mesh: Mesh) -> Any:
     everywhere = NamedSharding(mesh, PartitionSpec())
     return jax.jit(lambda values: values.sum(axis=0, dtype=values.dtype), out_shardings=everywhere)
-
-
-@functools.cache
-def _copied(mesh: Mesh) -> Any:
-    return jax.jit(lambda values: values, out_shardings=NamedSharding(mesh, PartitionSpec()))
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from orthodrome.models.sam.kernels.density import OPTIONS, likelihood, multiply
 
 
 @njit(**OPTIONS)
-def _gather(gram, b, draws, theta, y, weights, moments, cosines):  # type: ignore[no-untyped-def]
+def gather_draws(gram, b, draws, theta, y, weights, moments, cosines):  # type: ignore[no-untyped-def]
     """Sum over the draws of one block, in every lane."""
     size = b.shape[0]
     share = splat(theta, 1 / draws.shape[0])
@@ -88,7 +88,7 @@ def _block_statistics(block, gram, b, draws, stored, found, weights, squares, mo
         length[0, lane] = stored[first + lane, size]
         for k in range(size):
             own[k, lane], before[k, lane] = b[first + lane, k], stored[first + lane, k]
-    _gather(gram, own, draws, theta, y, total, moments, cosine)
+    gather_draws(gram, own, draws, theta, y, total, moments, cosine)
     for lane in range(used):
         found[first + lane, size] = cosine[0, lane]
         for k in range(size):
