@@ -115,6 +115,7 @@ WRONG_MODELS = {
     "metric": (MODEL, ["--sampler", "SGRLD"], "SGRLD needs metric: define it in"),
     "rows": (MODEL, ["--batch-size", "2", "--sampler", "SGLD"], "defines no `posterior`"),
     "start": (MODEL.replace("start = mean", "").replace("10 * mean @ x", "-sum(x**2)"), [], "defines no `start`"),
+    "group": (MODEL + "start = {'a/b': mean}\n", [], "has a '/' in its name"),
     "exit": (MODEL + "raise SystemExit(3)\n", [], "line 19: SystemExit: 3"),
 }
 
