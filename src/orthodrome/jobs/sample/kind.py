@@ -31,6 +31,7 @@ FITS = FitFolder(
     inputs=("job.json", "model.py"),
     results=("result.json", "summary.json"),
     ours=r"(job|summary|result)\.json|model\.py|(variables|numbers)\.csv|figures/trace\.(png|svg)|draws\.zarr/.+",
+    begins="MODEL.py",
 )
 
 
