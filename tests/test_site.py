@@ -142,3 +142,12 @@ def test_every_script_of_the_gallery_draws(script: Path, tmp_path: Path) -> None
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     assert picture.stat().st_size > 5000
+
+
+def test_a_page_that_does_not_end_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    import outputs
+
+    monkeypatch.setattr(outputs, "SECONDS", 0.05)
+    script = outputs.ROOT / "examples" / "gallery" / "distance.py"
+    with pytest.raises(SystemExit, match=r"distance\.py has not ended after 0\.05 s; what ran is kept"):
+        outputs.run(script)

@@ -87,7 +87,7 @@ def test_everything_is_reached_by_the_tab_key(browser: Browser, pages: dict[str,
 
 def test_the_globe_turns(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["draws"])
-    globe = ".picture.sphere canvas"
+    globe = "[data-kind=sphere] canvas"
     look = f"return document.querySelector('{globe}').toDataURL()"
     browser.wait(f"document.querySelector('{globe}').width > 100")
     first = browser.run(look)
@@ -96,7 +96,7 @@ def test_the_globe_turns(browser: Browser, pages: dict[str, Path]) -> None:
     browser.run(f"document.querySelector('{globe}').focus()")
     browser.keys(KEYS["Right"])
     third = browser.run(look)
-    browser.click(".picture.sphere .tools input")
+    browser.click("[data-kind=sphere] .tools input")
     fourth = browser.run(look)
     assert len({first, second, third, fourth}) == 4
     turn = np.array(browser.run(f"return document.querySelector('{globe}').dataset.turn.split(' ').map(Number)"))
@@ -124,10 +124,13 @@ def test_intervals_of_a_list_have_one_scale(browser: Browser, pages: dict[str, P
     widths = """return [...document.querySelectorAll('.intervals')].map((list) => {
         list.querySelector('.value').textContent = '-0.0000001234 (-0.0000005678 to -0.0000000012)';
         return new Set([...list.querySelectorAll('.track')].map((one) => Math.round(one.clientWidth))).size })"""
+    shares = """return [...document.querySelectorAll('[data-kind=variables], [data-kind=intervals]')].map((one) =>
+        one.querySelector('.intervals').clientWidth / one.clientWidth)"""
     for page in pages.values():
         browser.open(page)
-        found = browser.run(widths)
+        wide, found = browser.run(shares), browser.run(widths)
         assert found and set(found) == {1}
+        assert wide and min(wide) > 0.9  # a list in a narrower one had no room for its lines
 
 
 def test_every_picture_has_its_table_and_every_image_its_name(browser: Browser, pages: dict[str, Path]) -> None:

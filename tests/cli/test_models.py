@@ -115,8 +115,25 @@ WRONG_MODELS = {
     "metric": (MODEL, ["--sampler", "SGRLD"], "SGRLD needs metric: define it in"),
     "rows": (MODEL, ["--batch-size", "2", "--sampler", "SGLD"], "defines no `posterior`"),
     "start": (MODEL.replace("start = mean", "").replace("10 * mean @ x", "-sum(x**2)"), [], "defines no `start`"),
+    "group": (MODEL + "start = {'a/b': mean}\n", [], "has a '/' in its name"),
     "exit": (MODEL + "raise SystemExit(3)\n", [], "line 19: SystemExit: 3"),
 }
+
+
+def test_a_model_that_was_refused_may_be_mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its start is looked at where the run begins; nothing was drawn, so the same command begins again."""
+    path, out = tmp_path / "model.py", tmp_path / "run"
+    walk = ["--sampler", "RandomWalk", "--set", "step_size=0.4", "--num-warmup", "10", "--num-draws", "20"]
+    line = ["sample", str(path), *walk, "--num-chains", "2", "--quiet", "--output", str(out)]
+    path.write_text(MODEL.replace("start = mean", "start = 2 * mean"))
+    assert cli.main(line) == 1
+    assert "is off the Sphere" in capsys.readouterr().err
+    path.write_text(MODEL)
+    assert cli.main(line) == 0 and (out / "result.json").exists()
+    assert cli.main(line) == 1
+    assert "is not empty" in capsys.readouterr().err
+    assert cli.main(["sample", "show", str(tmp_path)]) == 1
+    assert "`orthodrome sample MODEL.py --output DIR`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", WRONG_MODELS)

@@ -39,3 +39,9 @@ def test_separators_inside_quoted_names_do_not_count(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said_with_its_remedy(content: bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said):
         read(tmp_path, content)
+
+
+def test_a_quotation_mark_that_is_left_open_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('a,b\n"1,2\n3,4\n')
+    with pytest.raises(BadInput, match="unexpected end of data; is a quotation mark left open"):
+        read_cells(tmp_path / "a.csv", "utf-8", None, None)

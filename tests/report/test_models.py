@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orthodrome.report import write_report
+from orthodrome.report import Section, write_report
+from orthodrome.report.pictures.directional import directional, in_hours
 from orthodrome.report.pictures.mixture import ClusterTables, mixture
 from orthodrome.storage.draws import dataset, datatree
 from support.pages import parts_of
@@ -116,6 +117,19 @@ def test_directions_have_the_predictive_density(tmp_path: Path, size: int, kind:
     else:
         assert np.argmax(density["values"]) == 0
     assert found["table"]["rows"][1][2] == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_circle_has_both_ends_of_axes_and_may_be_a_clock(tmp_path: Path) -> None:
+    rows, frames = unit(RNG.normal(size=(40, 2))), np.broadcast_to(np.eye(2), (2, 50, 2, 2))
+    score = lambda self, points: points[:, 0] ** 2
+    axial = stand_in("Directional", {"axes": frames}, x_=rows, score_samples=score)
+    data = shown(axial, tmp_path / "a.html")["circle"]["data"]
+    angles = numbers(data["layers"][0]["angles"])
+    assert data["layers"][0]["name"] == "both ends of the data" and len(angles) == 80
+    assert np.allclose(np.cos(angles[:40] - angles[40:]), -1, atol=1e-2)
+    assert data["marks"] == ["0°", "90°", "180°", "270°"]
+    clock, other = in_hours(directional(axial)), Section("plane", "", "", {})
+    assert clock[0].data["marks"] == ("0 h", "6 h", "12 h", "18 h") and in_hours([other]) == [other]
 
 
 def test_angles_on_a_torus_and_rotations(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def read_cells(path: Path, encoding: str, columns: str | None, name_column: str 
         try:
             lined = [(reader.line_num + 1, row) for row in reader if row]
         except csv.Error as error:
-            raise BadInput(f"{path}, line {reader.line_num + 1}: {error}") from error
+            hint = "is a quotation mark left open, or does text follow one?"
+            raise BadInput(f"{path}, line {reader.line_num + 1}: {error}; {hint}") from error
         finally:
             csv.field_size_limit(limit)
     check_lengths(lined, header, path)

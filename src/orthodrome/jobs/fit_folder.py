@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from orthodrome.errors import BadInput, CheckpointError
+from orthodrome.errors import BadInput, CheckpointError, Unsupported
 from orthodrome.storage import checksums, files, ownership, store
 from orthodrome.storage.listing import verify_list, write_list
 
@@ -41,6 +41,7 @@ class FitFolder(Generic[Job]):
     job: the dataclass of the settings; command: whose fits they are; kind: of the folder, in its marker
     inputs, results: the files from which a fit is resumed, and those that hold what it found
     ours: the names of all files of a fit but those of the run, as a regular expression
+    begins: what begins one, after the command
     """
 
     job: type[Job]
@@ -49,6 +50,7 @@ class FitFolder(Generic[Job]):
     inputs: tuple[str, ...]
     results: tuple[str, ...]
     ours: str
+    begins: str = "fit"
 
     @property
     def names(self) -> re.Pattern[str]:
@@ -87,6 +89,16 @@ class FitFolder(Generic[Job]):
         """Write the checksums of the inputs; after this the fit can be resumed."""
         write_list(folder, INPUTS, self.inputs)
 
+    @contextlib.contextmanager
+    def refused(self, folder: Path) -> Iterator[None]:
+        """Let the same command begin again in the folder if the model is refused before its first draw."""
+        try:
+            yield
+        except (BadInput, Unsupported):
+            if not any(folder.glob("state*/commit.json")):
+                (folder / INPUTS).unlink(missing_ok=True)  # as after a kill before the inputs were complete
+            raise
+
     def reopen(self, folder: Path) -> None:
         """Mark the fit as unfinished before its results are written, or written again."""
         (folder / RESULTS).unlink(missing_ok=True)
@@ -121,7 +133,7 @@ class FitFolder(Generic[Job]):
         """Return the settings in a folder, or raise if there is no fit of this version in it."""
         path = folder / "job.json"
         if not path.is_file():
-            make = f"make one with `orthodrome {self.command} fit --output DIR`"
+            make = f"make one with `orthodrome {self.command} {self.begins} --output DIR`"
             raise BadInput(f"{folder} holds no fit: there is no {path}; {make}")
         content = checksums.read_sealed(path, ADVICE)
         try:

@@ -102,7 +102,8 @@ def fit(
         again = f"orthodrome {kind.fits.command} resume {shown(str(folder))}"
         console.print(f"if this is stopped, go on with: {again}", style="dim", soft_wrap=True)
         data = kind.load(folder)  # as `resume` will have them, and only once in memory
-        return finish(kind, job, data, folder, console, progress)
+        with kind.fits.refused(folder):
+            return finish(kind, job, data, folder, console, progress)
 
 
 def resume(kind: Fitting[Settings, Data, Found], folder: Path, console: Console, progress: bool = True) -> Found:

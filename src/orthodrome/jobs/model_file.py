@@ -70,7 +70,9 @@ def explained(path: Path) -> Iterator[None]:
         mine = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {mine[-1]}" if mine else ""
         kind = "" if isinstance(error, OrthodromeError) else f"{type(error).__name__}: "
-        raise BadInput(f"{path}{where}: {kind}{' '.join(str(error).split()) or 'no reason given'}") from error
+        said = " ".join(str(error).split()) or "no reason given"
+        named = said.startswith(str(path)) and not kind  # our own errors may name the file already
+        raise BadInput(said if named else f"{path}{where}: {kind}{said}") from error
 
 
 def needed(found: dict[str, Any], name: str, path: Path, hint: str) -> Any:

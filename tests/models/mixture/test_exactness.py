@@ -14,7 +14,7 @@ from scipy.stats import chi2, kstest
 from tests.support.partitions import p_value, posterior
 
 from orthodrome.kernels.computing import computing
-from orthodrome.models.mixture import split_merge, stochastic
+from orthodrome.models.mixture import births, split_merge, stochastic
 from orthodrome.models.mixture.assigning import batch_of
 from orthodrome.models.mixture.components import (
     CategoricalComponents,
@@ -144,8 +144,31 @@ def test_what_is_drawn_anew_moves_on_by_other_random_numbers(monkeypatch: pytest
 def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The probability of the proposal left out."""
     monkeypatch.setattr(split_merge, "log_proposal", lambda margins, parts, rows, anchors: 0.0)
+    monkeypatch.setattr(split_merge, "births_and_deaths", lambda rng, given, state, tally, moves: tally)
     sampler = MixtureGibbs(problem("nothing"), 4, 1)
     assert p_value(LAWS["nothing"], stepped(sampler, 2), 250) < 1e-6
+
+
+def by_births_alone(monkeypatch: pytest.MonkeyPatch, rows: str, count: int) -> float:
+    monkeypatch.setattr(split_merge, "propose", lambda rng, given, state, tally, blind: tally)
+    return p_value(LAWS[rows], stepped(MixtureGibbs(problem(rows), 1, 1), 2), count)
+
+
+def test_births_and_deaths_leave_the_enumerated_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert by_births_alone(monkeypatch, "nothing", 200) > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", ROWS)
+def test_births_and_deaths_leave_the_enumerated_posterior_at_length(rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert by_births_alone(monkeypatch, rows, 4_000) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["log_hastings", "part_log_probability"])
+def test_wrong_ratios_of_births_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice of rows and clusters, or the probability of the part, left out."""
+    monkeypatch.setattr(births, name, lambda *facts: 0.0)
+    assert by_births_alone(monkeypatch, "nothing", 250) < 1e-6
 
 
 @pytest.mark.slow
@@ -153,6 +176,7 @@ def test_a_wrong_hastings_ratio_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
 def test_wrong_ratios_are_caught_beside_sticks_too(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The probability of the proposal, or that of the anchors, left out, where sticks and parameters are drawn anew."""
     monkeypatch.setattr(split_merge, name, wrong)
+    monkeypatch.setattr(split_merge, "births_and_deaths", lambda rng, given, state, tally, moves: tally)
     sampler = StochasticMixture(problem("nothing"), SimplexSCIR(), 1, 0.5, 0.5, 4, 1, None, True)
     assert p_value(LAWS["nothing"], stepped(sampler, 2), 2_000) < 1e-6
 

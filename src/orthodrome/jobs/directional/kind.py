@@ -13,6 +13,7 @@ from orthodrome.jobs.fit_folder import FitFolder
 from orthodrome.jobs.sampled.kind import Fitted, SampledFitting, folder_of
 from orthodrome.jobs.sampled.result import NamedTable
 from orthodrome.jobs.sampled.tempering import model_tempering
+from orthodrome.jobs.told import Told
 from orthodrome.models.directional import Directional
 
 if TYPE_CHECKING:
@@ -66,6 +67,14 @@ class DirectionalFitting(SampledFitting[DirectionalJob, DirectionRows]):
         elif job.kind != "torus":
             found["p of uniform directions (Rayleigh)"] = rayleigh_test(values).p_value
         return found | {"mean log density of the rows": model.score(values)}
+
+    def told(self, job: DirectionalJob, data: DirectionRows, found: Fitted, folder: Path) -> Told:
+        told = super().told(job, data, found, folder)
+        if job.units != "hours":
+            return told
+        from orthodrome.report.pictures.directional import directional, in_hours
+
+        return told._replace(sections=tuple(in_hours(directional(found.model))))
 
     def figures(self, model: Directional) -> dict[str, Any]:
         from orthodrome.plots.directional import plot_directional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,7 @@ FITS = FitFolder(
     inputs=("job.json", "model.py"),
     results=("result.json", "summary.json"),
     ours=r"(job|summary|result)\.json|model\.py|(variables|numbers)\.csv|figures/trace\.(png|svg)|draws\.zarr/.+",
+    begins="MODEL.py",
 )
 
 
@@ -116,11 +118,16 @@ def prepared(job: SampleJob, path: Path) -> tuple[Any, Any]:
     """Return the sampler and the start of a model file."""
     import jax
 
+    from orthodrome.storage.draws import check_labels
+
     with jax.enable_x64(job.dtype == "float64"):
         found = load_model(path)
         with explained(path):
             sampler = sampler_of(job, found, path)
-        return sampler, start_of(job, found, sampler, path)
+        start = start_of(job, found, sampler, path)
+        with explained(path):
+            check_labels({str(name): () for name in start} if isinstance(start, Mapping) else {}, None, None)
+        return sampler, start
 
 
 def drawn(job: SampleJob, path: Path, folder: Path, progress: bool) -> Any:

@@ -51,7 +51,8 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
     max_components: the largest number of components; a run that asks for more says so
     batch_size: rows of a transition; 'gibbs' with fewer than all rows stays exact
     step_size, stick_step_size: h of the parameters and of the sticks, for minibatches
-    split_merge: proposals of a split or a merge for each transition ('gibbs') or for each pass through the rows
+    split_merge: proposals of a split or a merge for each transition ('gibbs') or for each pass through the rows; births
+        and deaths of small clusters follow them
     label_swaps: proposals of an exchange in the order of the sticks for each transition, for minibatches
     control_variates: for minibatches in `fit`, move parameters and sticks by sums of all rows at their present labels,
         which are kept up to date, instead of N / n times those of the batch, which has noise

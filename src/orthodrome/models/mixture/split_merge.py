@@ -25,25 +25,27 @@ So a launch may come from few rows, while
 
 is a ratio of the exact law of all rows, and a split is accepted with probability min(1, c ratio / q), a merge with
 min(1, q / (c ratio)). Every move leaves the posterior of the partition invariant. As q is at most 1, a merge whose
-chance would be too small with q = 1 needs no launch. In the warm-up, which only looks for a start, guided merges are
-judged by another criterion (`settling`).
+chance would be too small with q = 1 needs no launch. Births and deaths of small clusters follow (`births`). In the
+warm-up, which only looks for a start, guided merges are judged by another criterion (`settling`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logit
 
 from orthodrome.core.types import Reals
+from orthodrome.models.mixture.births import births_and_deaths
 from orthodrome.models.mixture.compiled.choices import log_probability
-from orthodrome.models.mixture.components.contract import Components, Names
+from orthodrome.models.mixture.components.contract import Names
 from orthodrome.models.mixture.launch import divided, launch_margins
 from orthodrome.models.mixture.sampler import MixtureProblem, MixtureState, free_slots, relabel
 from orthodrome.models.mixture.settling import absorb, explains_both, least_evidence, rows_of_two, settle
+from orthodrome.models.mixture.tally import Tally, log_ratio
 
 MOST_MOVES, WARM_PART, LEAST_TOUCHED = 50, 8, 2_000
 """The most guided proposals in a transition of the warm-up, and the rows that they touch without success: one in so
@@ -52,20 +54,10 @@ TRIES = 64
 """Draws of a row until all rows are looked at."""
 
 
-class Tally(NamedTuple):
-    """What became of the proposals; capped: whether a split found no free slot."""
-
-    splits: int = 0
-    merges: int = 0
-    attempts: int = 0
-    capped: bool = False
-    touched: int = 0
-
-
 def split_and_merge(
     rng: np.random.Generator, given: MixtureProblem, state: MixtureState, moves: int, warm: bool = False
 ) -> Tally:
-    """Propose moves of both kinds, and carry out those that are accepted.
+    """Propose moves of both kinds, then births and deaths, and carry out those that are accepted.
 
     warm: propose guided moves until they have touched a part of the rows without success, and blind merges as long as
         they are accepted, and ask of one cluster whether it is needed; as this depends on the state, and as blind
@@ -79,7 +71,7 @@ def split_and_merge(
     for blind in (True, False):
         for _ in range(moves):
             tally = propose(rng, given, state, tally, blind)
-    return tally
+    return births_and_deaths(rng, given, state, tally, moves)
 
 
 def _many(rng: np.random.Generator, given: MixtureProblem, state: MixtureState, tally: Tally) -> Tally:
@@ -221,10 +213,3 @@ def blind_proposal(first: Any, second: Any) -> float:
 def log_choice(sizes: Any, state: MixtureState) -> float:
     """Return log c, the probability of the anchors for a merge over that for the split that undoes it."""
     return math.log((sizes[0] + sizes[1] - 1) / (state.labels.shape[0] - sizes[0]))
-
-
-def log_ratio(components: Components, parts: Reals, concentration: float) -> float:
-    """Return log [ p(split) / p(merged) ] of the partition and all rows, from the statistics of the two parts."""
-    lines = np.concatenate([parts, parts.sum(axis=0, keepdims=True)])
-    one, two, both = components.log_marginal(lines) + gammaln(lines[:, 0])
-    return math.log(concentration) + float(one + two - both)

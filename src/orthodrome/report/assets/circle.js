@@ -1,5 +1,5 @@
 // The circle: a density around it as a curve, points on rings.
-// data: {layers: [{name, angles, mean}], density: {name, values}}
+// data: {layers: [{name, angles, mean}], density: {name, values}, marks: what the four quarters are called}
 
 function drawCircle(box, data) {
   const place = el("div");
@@ -14,8 +14,8 @@ function circlePicture(data, side) {
   const root = svg("svg", { width: side, height: side, viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": `A circle with ${data.layers.map((one) => one.name).join(", ")}` });
   const place = (angle, r) => [middle + r * Math.cos(angle), middle - r * Math.sin(angle)];
   root.append(svg("circle", { cx: middle, cy: middle, r: inner, class: "rim" }));
-  [["0°", 0], ["90°", Math.PI / 2], ["180°", Math.PI], ["270°", -Math.PI / 2]].forEach(([text, angle]) => {
-    const [x, y] = place(angle, inner * 0.68);
+  data.marks.forEach((text, k) => {
+    const [x, y] = place((k * Math.PI) / 2, inner * 0.68);
     root.append(svg("text", { x, y: y + 4, "text-anchor": "middle" }, text));
   });
   if (data.density) {

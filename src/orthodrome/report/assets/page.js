@@ -18,7 +18,7 @@ const DRAW = {
 
 function addSection(main, contents, section, i) {
   const id = `section-${i}`;
-  const box = el("div", { class: `picture ${section.kind}` });
+  const box = el("div", { class: "picture", "data-kind": section.kind });
   contents.append(el("a", { href: `#${id}` }, section.title));
   main.append(el("section", { id, "aria-labelledby": `${id}-title` },
     el("h2", { id: `${id}-title` }, section.title), el("p", { class: "lead" }, section.text), box));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,15 @@ import numpy as np
 from orthodrome.core.types import Reals
 from orthodrome.report.packing import packed
 from orthodrome.report.pictures.labels import array_of
-from orthodrome.report.pictures.sphere import Cloud, globe, ring, thinned
+from orthodrome.report.pictures.sphere import HOURS, Cloud, globe, ring, thinned
 from orthodrome.report.section import Section, TableTwin
 
 SPHERE_TEXT = "Shading is the posterior predictive density: where the model expects the next direction."
 CIRCLE_TEXT = "The curve is the posterior predictive density around the circle; points are data and draws of the mean."
+AXES_TEXT = (
+    "The curve is the posterior predictive density around the circle; points are both ends of the data and of the main "
+    "axes that were drawn."
+)
 TORUS_TEXT = (
     "Both angles, cut open half a turn from their means; shading is the posterior predictive density. The left edge "
     "joins the right one, and the lower the upper one."
@@ -62,7 +67,16 @@ def on_sphere(model: Any, rows: Reals) -> Section:
 
 def on_circle(model: Any, rows: Reals) -> Section:
     """Return a circle."""
-    return ring("On the circle", CIRCLE_TEXT, [Cloud("data", rows), *mean_clouds(model, 2)], predictive(model))
+    axial = "axes" in model.draws_["posterior"].dataset  # an axis has two ends
+    seen = Cloud("both ends of the data", np.concatenate([rows, -rows]), mean=False) if axial else Cloud("data", rows)
+    text = AXES_TEXT if axial else CIRCLE_TEXT
+    return ring("On the circle", text, [seen, *mean_clouds(model, 2)], predictive(model))
+
+
+def in_hours(sections: list[Section]) -> list[Section]:
+    """Return the sections with circles that are clocks of a day."""
+    clock = lambda one: dataclasses.replace(one, data=one.data | {"marks": HOURS})
+    return [clock(one) if one.kind == "circle" else one for one in sections]
 
 
 def on_torus(model: Any, rows: Reals) -> Section:

@@ -19,8 +19,8 @@ CLUSTER_TEXT = (
     "what distinguishes it most first."
 )
 PAIR_TEXT = (
-    "Some rows in the order of their clusters: the darker a cell, the more often its two rows are in one cluster over "
-    "the draws. Sharp blocks are certain clusters, pale ones may be cut elsewhere."
+    "Some rows in the order of their clusters: the stronger the colour of a cell, the more often its two rows are in "
+    "one cluster over the draws. Sharp blocks are certain clusters, pale ones may be cut elsewhere."
 )
 
 

@@ -22,6 +22,8 @@ POLAR, AROUND = 60, 120
 """The grid of the density: rows of equal colatitude, columns of equal longitude."""
 ANGLES = 180
 """The grid of the density on the circle."""
+DEGREES, HOURS = ("0°", "90°", "180°", "270°"), ("0 h", "6 h", "12 h", "18 h")
+"""What the quarters of a circle are called, from its right side against the clock."""
 FINEST = 400.0
 """The largest concentration of a kernel that the grid resolves."""
 
@@ -52,7 +54,7 @@ def ring(title: str, text: str, clouds: Sequence[Cloud], density: Callable[[Real
     values = known(np.stack([np.cos(turn), np.sin(turn)], axis=-1))
     name = "predictive density" if density else f"density of {clouds[0].name}"
     layers = [{"name": one.name, "angles": packed(angles(thinned(one.points)))} for one in clouds]
-    data = {"layers": layers, "density": {"name": name, "values": values / values.max()}}
+    data = {"layers": layers, "density": {"name": name, "values": values / values.max()}, "marks": DEGREES}
     return Section("circle", title, text, data, table(clouds))
 
 
