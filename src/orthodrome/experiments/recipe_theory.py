@@ -27,7 +27,7 @@ DATA = None
 def run(context: Context) -> list[Claim]:
     """Look at the equations, write figure and table, and return the claims."""
     kept = stationary_claims(context.seed)
-    copies, jumps = context.pick(quick=(4_000, 40), paper=(20_000, 100))
+    copies, jumps = context.pick(quick=(2_000, 40), paper=(4_000, 200))
     context.save_figure(figure(kept), "residuals")
     context.save_table("residuals", [{"claim": c.id, "residual": c.measured, "holds": c.holds} for c in kept])
     return [
