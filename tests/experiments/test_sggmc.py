@@ -27,6 +27,15 @@ def test_averages_against_brute_force() -> None:
     assert variance_of_average(m, q, 40) == pytest.approx(brute, rel=1e-10)
 
 
+def test_a_mirrored_set_of_data_has_the_mirrored_posterior() -> None:
+    """Why the two modes weigh alike over all data; and one set leans to one of them."""
+    data = sggmc_mixture.synthetic(0)
+    _, truth = sggmc_mixture.grid_posterior(data)
+    _, mirrored = sggmc_mixture.grid_posterior(data * [1, -1])
+    np.testing.assert_allclose(mirrored, truth[::-1, ::-1], rtol=1e-9, atol=1e-15)
+    assert abs(np.triu(truth, 1).sum() - np.tril(truth, -1).sum()) > 0.1
+
+
 def test_the_circle_law() -> None:
     """Two von Mises laws of weights 1 and 2 on bins; the bins of the second add up to 2/3."""
     edges = np.linspace(-np.pi, np.pi, 64)

@@ -5,7 +5,7 @@ move apart near its boundary: the metric the sphere lends it is a quarter of Fis
 Fig. 2: a geodesic of the sphere is a great circle; in polar coordinates it is bent, and vectors of equal length are
 ellipses with axes 1 and 1 / sin(phi_1).
 Fig. 3: Beta(a, a) laws on (0, 1) and carried to the circle, where a = 1/2 is uniform, a < 1/2 has poles at the ends and
-a = 1 vanishes there.
+a = 1 vanishes there. What section 4 says of flows, on the orthogonal group and of their cost, is in `support.flows`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy.stats import beta
 
 from orthodrome.core.types import Reals
 from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.flows import cost_claims, group_claims
 from orthodrome.manifolds import Simplex, Sphere
 from orthodrome.plots.globe import curve, globe, view
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
@@ -26,7 +27,7 @@ from orthodrome.targets import Target
 
 NAME = "gmc-geometry"
 TITLE = "The simplex on the sphere, a geodesic in polar coordinates, beta laws on the circle"
-PAPER = "Byrne & Girolami 2013, section 2, Fig. 1 to 3"
+PAPER = "Byrne & Girolami 2013, sections 2 and 4, Fig. 1 to 3"
 DATA = None
 
 ALPHAS = (0.1, 0.5, 1.0)
@@ -41,7 +42,7 @@ def run(context: Context) -> list[Claim]:
         context.save_figure(figure2(path), "figure2")
         context.save_figure(figure3(laws), "figure3")
         context.save_table("geodesic", [dict(zip("xyz", row, strict=True)) for row in path.tolist()])
-        return [*line_claims(), *geodesic_claims(path), *circle_claims(laws)]
+        return [*line_claims(), *geodesic_claims(path), *circle_claims(laws), *group_claims(), *cost_claims()]
 
 
 def simplex_lines(count: int = 9) -> list[tuple[Reals, Reals]]:

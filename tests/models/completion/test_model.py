@@ -14,6 +14,7 @@ from scipy.stats import gamma, lomax, norm
 
 from orthodrome.errors import BadInput, NotConverged, OrthodromeWarning
 from orthodrome.models.completion import MatrixCompletion
+from orthodrome.models.completion.columns import as_one, each_its_own
 from orthodrome.models.completion.entries import read_entries
 from orthodrome.models.completion.law import SHAPE, posterior, units
 from orthodrome.models.completion.starts import least_squares, starts
@@ -123,6 +124,52 @@ def test_the_density_is_the_model(prior: str) -> None:
     assert abs(np.mean(drawn > 2) - lomax(SHAPE).sf(2)) < 0.003  # Exp(rate) with rate ~ Gamma is this law
 
 
+def of_columns(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix whose columns differ a hundredfold in scale, with one that is always 7; observed entries, and all."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(80, 2)) @ rng.normal(size=(2, 30)) + 0.5 * rng.normal(size=(80, 30))
+    matrix = 10 * np.arange(30) + np.geomspace(0.1, 10, 30) * matrix
+    matrix[:, 3] = 7
+    return np.where(rng.random(matrix.shape) < 0.6, matrix, np.nan), matrix
+
+
+def test_columns_have_a_place_and_a_scale_of_their_own() -> None:
+    """Those of the observed entries and one more, of the mean and the variance of all; equal and no entries too."""
+    matrix, _ = of_columns()
+    matrix[:, 5] = np.nan
+    with pytest.warns(OrthodromeWarning, match="column"):
+        entries = read_entries(matrix)
+    found = each_its_own(entries)
+    for j in (0, 3, 5, 29):
+        y = matrix[~np.isnan(matrix[:, j]), j]
+        place = np.append(y, entries.values.mean()).mean()
+        square = np.append((y - place) ** 2, entries.values.var()).mean()
+        np.testing.assert_allclose((found.place[j], found.scale[j]), (place, np.sqrt(square)), rtol=1e-12)
+    z = found.standardised(entries)
+    np.testing.assert_allclose(found.place[z.columns] + found.scale[z.columns] * z.values, entries.values, rtol=1e-12)
+    assert as_one(entries).standardised(entries).values.tolist() == entries.values.tolist()
+
+
+@pytest.mark.slow
+def test_intervals_follow_the_scale_of_the_columns() -> None:
+    """In units of the columns intervals cover quiet and loud columns alike; with one noise for all they do not."""
+    known, matrix = of_columns()
+    test = np.nonzero(np.isnan(known))
+    quiet, loud = test[1] < 10, test[1] >= 20
+    cover, error = {}, {}
+    for units_ in ("matrix", "columns"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            model = MatrixCompletion(3, units=units_, batch_size=300, num_steps=5).fit(known)
+        low, high = model.predict_interval(*test, 0.8).T
+        inside = (low < matrix[test]) & (matrix[test] < high)
+        cover[units_] = inside[quiet].mean(), inside[loud].mean()
+        error[units_] = np.abs(model.predict(*test) - matrix[test])[loud].mean()
+    assert max(abs(np.array(cover["columns"]) - 0.8)) < 0.1
+    assert cover["matrix"][0] > 0.9
+    assert error["columns"] < error["matrix"]
+
+
 def test_entries_of_every_kind() -> None:
     matrix = np.array([[1.0, np.nan], [0.0, 2.0], [np.nan, 4.0]])
     rows, columns = np.nonzero(~np.isnan(matrix))
@@ -170,6 +217,7 @@ def test_repeated_entries_and_empty_rows_are_told() -> None:
         ({"rank": 9}, "rank is 9, but the matrix is 7 x 5"),
         ({"prior": "flat"}, "prior"),
         ({"method": "nuts"}, "method"),
+        ({"units": "rows"}, "units"),
         ({"scale": -1.0}, "scale"),
         ({"batch_size": 0}, "batch_size"),
     ],

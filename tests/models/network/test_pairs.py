@@ -19,9 +19,9 @@ from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.all_pairs import gradient as whole_gradient
 from orthodrome.models.network.all_pairs import rows_of, sums
 from orthodrome.models.network.law import target
-from orthodrome.models.network.listed import is_listed, listed
+from orthodrome.models.network.listed import BITS_PER_PAIR, WORD, _bit, is_listed, listed
 from orthodrome.models.network.pair_gradient import pair_gradient
-from orthodrome.models.network.pairs import each_once, read_pairs
+from orthodrome.models.network.pairs import codes, each_once, read_pairs
 from orthodrome.models.network.starts import spectrum
 from orthodrome.models.network.stochastic import sparse_spectrum
 from support.quick import quick
@@ -94,6 +94,24 @@ def test_the_listed_pairs_are_found_and_no_others(nodes: int, share: float) -> N
     wanted = np.random.default_rng(0).uniform(size=len(i)) < share
     known = listed(np.stack([i, j], axis=1)[wanted].astype(np.int32), nodes)
     np.testing.assert_array_equal(is_listed(known, jnp.asarray(i), jnp.asarray(j)), wanted)
+
+
+@pytest.mark.parametrize("nodes", [65_535, 65_536])
+def test_short_and_long_numbers_of_nodes(nodes: int) -> None:
+    """The last node included, on both sides of where numbers of 16 bits end; few other pairs pass the filter."""
+    rng = np.random.default_rng(0)
+    pairs = each_once(np.sort(np.concatenate([rng.integers(nodes, size=(3_000, 2)), [[5, nodes - 1]]]), axis=1), nodes)
+    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    known = listed(pairs, nodes)
+    assert known.table.dtype == (jnp.uint16 if nodes < 65_536 else jnp.int32)
+    assert bool(jnp.all(is_listed(known, jnp.asarray(pairs[:, 0]), jnp.asarray(pairs[:, 1]))))
+    others = each_once(np.sort(rng.integers(nodes, size=(20_000, 2)), axis=1), nodes)
+    others = others[~np.isin(codes(others, nodes), codes(pairs, nodes)) & (others[:, 0] < others[:, 1])]
+    i, j = (jnp.asarray(others[:, k], jnp.uint32) for k in (0, 1))
+    assert not bool(jnp.any(is_listed(known, i, j)))
+    bit = np.asarray(_bit(i, j, known.filter.size << WORD))
+    words = np.asarray(known.filter)
+    assert np.mean(words[bit >> WORD] >> (bit & 31) & 1) < 1 / BITS_PER_PAIR
 
 
 def test_buckets_stay_small() -> None:

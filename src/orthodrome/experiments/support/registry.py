@@ -25,5 +25,6 @@ EXPERIMENTS: dict[str, str] = {
     "recipe-1d": "orthodrome.experiments.recipe_1d",
     "recipe-2d": "orthodrome.experiments.recipe_2d",
     "recipe-lda": "orthodrome.experiments.recipe_lda",
+    "recipe-theory": "orthodrome.experiments.recipe_theory",
 }
 """The registry: the name on the command line and the module with NAME, TITLE, PAPER, DATA and `run(context)`."""

@@ -1,6 +1,6 @@
 """`MatrixCompletion`: a matrix from some of its entries, by orthonormal factors (Liu, Zhu & Song 2016, section 6).
 
-    y_ij = mu + [U diag(s) V']_ij + N(0, sigma^2)
+    y_ij = mu + [U diag(s) V']_ij + N(0, sigma^2),     for columns of different scale in units of each (`columns`)
 
 U and V live on Stiefel manifolds, so that the factorisation is the singular value decomposition, unique up to signs and
 order; the prior of the singular values s is that of Song & Zhu (2016), see `law`. All are sampled together by
@@ -21,6 +21,7 @@ from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
 from orthodrome.gradients.minibatch import Minibatch
 from orthodrome.models.base import SampledModel, thinned
+from orthodrome.models.completion.columns import COLUMNS
 from orthodrome.models.completion.entries import Entries, read_entries, read_places
 from orthodrome.models.completion.law import PRIORS, posterior, units
 from orthodrome.models.completion.starts import starts
@@ -42,16 +43,19 @@ class MatrixCompletion(SampledModel):
     rank: p, the number of singular values; the prior shrinks superfluous ones
     prior: of the singular values: 'adaptive' (each has a rate of its own) or 'exponential' (the nuclear norm)
     scale: of that prior, in units of the largest singular value of noise as large as the entries
+    units: what the noise and the singular vectors are measured in: 'matrix' (all columns alike) or 'columns' (each in
+        its own standard deviation, about its own mean), for columns that differ in scale
     method: 'gsgnht' or 'sggmc'
     batch_size: entries in a gradient; None: a twentieth of them, at least 1,000
-    num_steps: words of a transition
+    num_steps: steps of a transition
     num_chains, num_warmup, num_draws: of the run
     dtype: 'float32' or 'float64'
     random_state: an int
     progress: whether to show a progress bar
 
     After `fit`: draws_ with left, right, singular_values, noise and mean, components aligned; shape_, of the matrix;
-    left_, singular_values_, right_, noise_, mean_ (posterior means, factors brought back to orthonormal columns).
+    left_, singular_values_, right_, noise_, mean_ (posterior means, factors brought back to orthonormal columns), which
+    together are a matrix in units of columns_ (place and scale of each column: 0 and 1 if `units` is 'matrix').
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class MatrixCompletion(SampledModel):
         *,
         prior: str = "adaptive",
         scale: float = 1.0,
+        units: str = "matrix",
         method: str = "gsgnht",
         batch_size: int | None = None,
         num_steps: int = 10,
@@ -74,6 +79,7 @@ class MatrixCompletion(SampledModel):
         self.rank = rank
         self.prior = prior
         self.scale = scale
+        self.units = units
         self.method = method
         self.batch_size = batch_size
         self.num_steps = num_steps
@@ -90,6 +96,8 @@ class MatrixCompletion(SampledModel):
         entries = read_entries(X, shape)
         if self.rank > min(entries.shape):
             raise BadInput(f"rank is {self.rank}, but the matrix is {entries.shape[0]} x {entries.shape[1]}")
+        self.columns_ = COLUMNS[self.units](entries)
+        entries = self.columns_.standardised(entries)
         scale = units(entries, self.scale)
         with self.in_precision():
             law = posterior(entries, self.prior, self.scale, self.dtype)
@@ -121,6 +129,7 @@ class MatrixCompletion(SampledModel):
         if noise:  # a few draws of the noise for each draw: the ends are quantiles of a mixture of normals
             rng = np.random.default_rng(0)
             sigma = np.asarray([one[3] for one in self._chosen])[:, None]
+            sigma = sigma * self.columns_.scale[read_places(rows, columns, self.shape_)[1]]
             each = np.concatenate([each + sigma * rng.normal(size=each.shape) for _ in range(NOISES)])
         return np.quantile(each, [(1 - level) / 2, (1 + level) / 2], axis=0).T
 
@@ -134,7 +143,9 @@ class MatrixCompletion(SampledModel):
         """Return the entries in each of some draws (draw, n)."""
         check_is_fitted(self)
         i, j = read_places(rows, columns, self.shape_)
-        return np.stack([np.sum(u[i] * s * v[j], axis=1) + mean for u, s, v, _, mean in self._chosen])
+        place, scale = self.columns_.place[j], self.columns_.scale[j]
+        each = (np.sum(u[i] * s * v[j], axis=1) + mean for u, s, v, _, mean in self._chosen)
+        return np.stack([place + scale * one for one in each])
 
     def _batch(self, entries: Entries) -> int:
         count = len(entries.values)
@@ -147,6 +158,7 @@ class MatrixCompletion(SampledModel):
         if self.batch_size is not None:
             doors.check_whole("batch_size", self.batch_size, 1)
         doors.check_choice("prior", self.prior, PRIORS)
+        doors.check_choice("units", self.units, tuple(COLUMNS))
         doors.check_choice("method", self.method, tuple(METHODS))
         doors.check_positive("scale", self.scale)
 

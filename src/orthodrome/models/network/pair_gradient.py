@@ -44,7 +44,7 @@ from orthodrome.manifolds import Euclidean, Product, Stiefel
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.models.network.law import INTERCEPT_VARIANCE
 from orthodrome.models.network.links import log_cdf
-from orthodrome.models.network.listed import Listed, is_listed, listed
+from orthodrome.models.network.listed import Listed, is_listed, listed, narrow
 from orthodrome.models.network.pairs import SparseNetwork, each_once
 
 PAIRS_PER_EDGE = 3
@@ -134,7 +134,7 @@ def _edges(gradient: PairGradient, key: Array, dtype: Any) -> PairBatch:
     """Draw an edge of every stratum."""
     sizes = jnp.diff(gradient.strata)
     within = upper_product(jax.random.bits(key, sizes.shape, jnp.uint32), sizes)
-    pairs = gradient.edges[gradient.strata[:-1] + within.astype(gradient.strata.dtype)]
+    pairs = gradient.edges[gradient.strata[:-1] + within.astype(gradient.strata.dtype)].astype(jnp.int32)
     return PairBatch(pairs[:, 0], pairs[:, 1], jnp.ones(sizes.shape, dtype), sizes.astype(dtype))
 
 
@@ -149,7 +149,9 @@ def _other_pairs(gradient: PairGradient, key: Array, dtype: Any) -> PairBatch:
     two = two + (two >= one).astype(one.dtype)  # any node but the first, each as likely as any other
     if by_degree:
         rows = _in_turn(keys[2], ends, by_degree), draw_rows(keys[3], ends, by_degree, True)
-        one, two = (jnp.concatenate([a, gradient.ends[b]]) for a, b in zip((one, two), rows, strict=True))
+        one, two = (
+            jnp.concatenate([a, gradient.ends[b].astype(jnp.int32)]) for a, b in zip((one, two), rows, strict=True)
+        )
     i, j = jnp.minimum(one, two), jnp.maximum(one, two)
     free = (i < j) & ~is_listed(gradient.known, i, j)
     degrees = gradient.degrees[i] * gradient.degrees[j] / float(max(ends, 1)) ** 2
@@ -177,6 +179,6 @@ def pair_gradient(network: SparseNetwork, link: str, batch_size: int, anchor: An
     degrees = np.bincount(edges.reshape(-1), minlength=m)
     count = min(batch_size, total)
     strata = jnp.asarray(np.arange(count + 1) * total // max(count, 1), jnp.int32)
-    ends = jnp.asarray(np.repeat(np.arange(m, dtype=np.int32), degrees))
+    ends = jnp.asarray(np.repeat(np.arange(m, dtype=narrow(m)), degrees))
     often = jnp.asarray(degrees, jnp.float32)
-    return PairGradient(jnp.asarray(edges), strata, ends, often, known, anchor, m, link, batch_size)
+    return PairGradient(jnp.asarray(edges, narrow(m)), strata, ends, often, known, anchor, m, link, batch_size)

@@ -41,6 +41,8 @@ REASONS: dict[tuple[str, str], str] = {
     "paper's 1,000 updates it holds",
     ("recipe-1d", "own-1"): OWN_METRIC,
     ("recipe-1d", "own-2"): OWN_METRIC,
+    ("recipe-theory", "accuracy-exact"): "without noise of the gradient the error near the modes is that of Euler's "
+    "step, which a D that varies makes larger; with noise (`accuracy-noise`) a small D heats less, by h D V / 2",
     ("recipe-2d", "moments-gSGRHMC, own"): "the correction of this metric has a pole where U~ + C = 0, which the error "
     "of a gradient reaches: of 1,000 chains 127 run away within 5,000 steps of 0.05, 22 of 0.025 and 2 of 0.0125; with "
     "the metric of the exact potential none does",

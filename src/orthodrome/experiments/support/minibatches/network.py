@@ -35,8 +35,9 @@ BLOCK, MEMORY = 500, 2.0
 """Rows drawn at a time, and the largest memory use in gigabytes."""
 DRAWS, REPEATS = 10, 40
 """Draws of a run that is timed, and how often it is repeated."""
-SMALLER = 4
-"""How many times fewer nodes the network has with which the time of a draw is compared."""
+SMALLER, LONGER = 4, 1.5
+"""How many times fewer nodes the network has with which the time of a draw is compared, and how much longer it may
+take: a draw touches as many numbers of both, but those of the large one are not all in the processor's cache."""
 
 
 class Planted(NamedTuple):
@@ -110,12 +111,12 @@ def time_claims(nodes: int, edges: Any, batch_size: int) -> list[Claim]:
     cases = {"all": (nodes, edges), "fewer edges": (nodes, thinned), "fewer nodes": (fewer, inside)}
     found = seconds({name: ten_draws(*case, size) for name, case in cases.items()})
     pairs, ratio = SMALLER**2, found["all"] / found["fewer nodes"]
-    text = f"with {pairs} times the pairs ({SMALLER} times the nodes) a draw takes at most {SMALLER} times as long"
+    text = f"with {pairs} times the pairs ({SMALLER} times the nodes) a draw takes as long, within a half"
     other = f"with {len(edges) / len(thinned):.0f} times the edges of the same nodes it takes as long, within a half"
     same = found["all"] / found["fewer edges"]
     return [
-        Claim("network-time-pairs", text, None, found | {"ratio": ratio}, ratio <= SMALLER),
-        Claim("network-time-edges", other, None, found | {"ratio": same}, same <= 1.5),
+        Claim("network-time-pairs", text, None, found | {"ratio": ratio}, ratio <= LONGER),
+        Claim("network-time-edges", other, None, found | {"ratio": same}, same <= LONGER),
     ]
 
 
