@@ -31,7 +31,7 @@ def _block(block, gram, b, draws, unit, found, moment):  # type: ignore[no-untyp
             found[first + lane, k] = weights[k, lane]
     for k in range(size):
         for j in range(k + 1):
-            total = 0
+            total = np.int64(0)
             for lane in range(used):
                 entry = np.float64(moments[k * size + j, lane])
                 largest = max(largest, abs(entry))
