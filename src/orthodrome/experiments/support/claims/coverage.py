@@ -18,6 +18,7 @@ class Item(NamedTuple):
 
 
 DRAWING = "a drawing of an idea; nothing is measured in it"
+ELSEWHERE = "measured under another paper, by"
 DEFINED = "definitions; the formulas are tested"
 STEPS = "steps of a derivation; the equations are tested"
 BOX = "a description of a method: it is implemented, and its law is tested"
@@ -50,9 +51,9 @@ PAPERS: dict[str, tuple[Item, ...]] = {
     "Liu, Zhu & Song 2016, with its supplement": (
         Item("Table 1, what samplers can do", "sampler-table"),
         Item("Section 1, rates of integrators", "integrator-rates"),
-        Item("Eq. (1) to (4), noise of gradients and the recipe", "recipe-theory"),
+        Item("Eq. (1) to (4), noise of gradients and the recipe", why=f"{ELSEWHERE} `recipe-theory`"),
         Item("Fig. 1, a manifold and its coordinates", why=DRAWING),
-        Item("Eq. (5) and (6), the two dynamics keep their laws", "recipe-theory"),
+        Item("Eq. (5) and (6), the two dynamics keep their laws", why=f"{ELSEWHERE} `recipe-theory`"),
         Item("Eq. (7) and (8), the solutions of the parts", why=f"{STEPS} (`SGGMC`, `GSGNHT`)"),
         Item("Fig. 2, the structure of SAM", why=DRAWING),
         Item("Eq. (9) and (10), the collapsed law of SAM and its gradient", why=f"{STEPS} (`SAM`)"),
@@ -79,7 +80,7 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Theorem 2, Eq. (S.1) to (S.11) and remark 1, the recipe is complete", "recipe-theory"),
         Item("Section 2.1, jumps where D = 0", "recipe-theory"),
         Item("Fig. 1, the space of processes", why=DRAWING),
-        Item("Section 2.3, steps and their error", "sampler-table"),
+        Item("Section 2.3, steps and their error", why=f"{ELSEWHERE} `sampler-table`"),
         Item("Section 3.1 and supplement D, known samplers, Eq. (10) to (15)", "recipe-theory"),
         Item("Section 3.2, Eq. (16) and (17)", "recipe-theory"),
         Item("Algorithm 1, gSGRHMC", why=f"{BOX} (`SGRHMC`)"),
