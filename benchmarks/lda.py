@@ -23,7 +23,7 @@ import scipy.sparse
 
 from orthodrome import LDA
 from orthodrome.kernels.assignments import tokens
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda.defaults import settings_for
 from orthodrome.models.lda.documents import TokenDocuments, read_counts
 from orthodrome.models.lda.methods import sampler_of

@@ -32,7 +32,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import BayesianGaussianMixture
 
 from orthodrome import DirichletProcessMixture
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture.components.sphere import draw_directions
 from orthodrome.models.mixture.methods import sampler_of
 from orthodrome.random.keys import drawn_seeds, new_key

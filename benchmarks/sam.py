@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.sam_versions import compare
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam import SAM
 from orthodrome.models.sam.methods import sampler_of

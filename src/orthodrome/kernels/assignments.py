@@ -14,7 +14,7 @@ from orthodrome.errors import BadInput
 from orthodrome.kernels.elements import height
 from orthodrome.kernels.lanes import LANES
 from orthodrome.kernels.reading import only_read
-from orthodrome.kernels.threads import number_of_threads
+from orthodrome.kernels.threads.starting import number_of_threads
 
 LEAST_PROBABILITY = 1e-30
 """The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""

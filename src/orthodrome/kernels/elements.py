@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit
 from numba.core import cgutils, types
+from numba.core.types.containers import UniTuple
 from numba.extending import intrinsic
 
 from orthodrome.kernels.generator import OPTIONS
@@ -72,7 +73,7 @@ def next_row(builder: Any, pointer: Any, by: int, align: int = 4) -> Any:
 @intrinsic
 def rows_from(typing_context, array, row, rows):  # type: ignore[no-untyped-def]
     """Return a tuple of the rows from `row` on, as many as the height `rows` says."""
-    kind = types.UniTuple(Lanes(array.dtype), len(rows))
+    kind = UniTuple(Lanes(array.dtype), len(rows))
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
         start = context.cast(builder, args[1], sig.args[1], types.intp)

@@ -10,7 +10,7 @@ import numpy as np
 from orthodrome.dynamics.cir import VOLATILITY
 from orthodrome.errors import BadInput
 from orthodrome.kernels.reading import only_read
-from orthodrome.kernels.threads import number_of_threads
+from orthodrome.kernels.threads.starting import number_of_threads
 
 Seed = Any
 

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from orthodrome import LDA, diagnose
 from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda.defaults import settings_for, stages_for
 from orthodrome.models.lda.documents import read_counts
 from orthodrome.models.lda.methods import METHODS

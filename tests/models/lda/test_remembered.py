@@ -12,7 +12,7 @@ from tests.models.lda.test_samplers import BETA, TINY, exact_law, problem, run, 
 
 from orthodrome import LDA
 from orthodrome.errors import BadInput
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda.remembered import RememberedAllocation
 from orthodrome.random.keys import new_key
 from orthodrome.schedules import Polynomial

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
 
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda.collapsed import CollapsedGibbs
 from orthodrome.models.lda.defaults import UPDATES
 from orthodrome.models.lda.documents import TokenDocuments

@@ -11,7 +11,7 @@ import pytest
 
 from orthodrome.kernels.bessel import log_constant, mean_length
 from orthodrome.kernels.bessel_arrays import log_constants, mean_lengths
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture.assigning import choose_components, levels_of
 from orthodrome.models.mixture.compiled.choices import log_probability
 from orthodrome.models.mixture.components import (

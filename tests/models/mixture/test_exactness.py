@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import chi2, kstest
 from tests.support.partitions import p_value, posterior
 
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture import births, split_merge, stochastic
 from orthodrome.models.mixture.assigning import batch_of
 from orthodrome.models.mixture.components import (

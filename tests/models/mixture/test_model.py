@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from orthodrome import DirichletProcessMixture
 from orthodrome.errors import BadInput, CheckpointError, OrthodromeWarning
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture import reading
 from orthodrome.models.mixture.components.sphere import draw_directions
 from orthodrome.models.mixture.defaults import UPDATES

@@ -14,8 +14,8 @@ import scipy.stats
 
 from orthodrome import special
 from orthodrome.kernels.bessel import concentration_of, log_constant, mean_length
-from orthodrome.kernels.computing import computing
 from orthodrome.kernels.lanes import LANES
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.sam.batch import empty_memory, look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
 from orthodrome.models.sam.evaluation import annealed_gap, annealed_log_density, cosine, draw_around, log_perplexity

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from orthodrome import SAM
 from orthodrome.errors import BadInput, CheckpointError, Diverged, OrthodromeWarning
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.sam.chain_settings import ChainSettings, settings_of
 from orthodrome.models.sam.defaults import estimated_concentrations, published_concentrations
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents
@@ -431,7 +431,7 @@ MANY_DOCUMENTS = """
 import resource, sys
 from benchmarks.sam import made_up
 from orthodrome.models.sam import SAM
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.sam.methods import sampler_of
 model = SAM(50, rows="normalize", random_state=0, n_jobs=1, batch_size=100)
 documents = model.prepare(made_up(150_000, 3000))

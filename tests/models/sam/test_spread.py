@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 
 from orthodrome.errors import BadInput
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.sam import SAM, exact
 from orthodrome.models.sam import documents as reading
 from orthodrome.models.sam.batch import look, slope, whole

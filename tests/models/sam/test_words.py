@@ -14,7 +14,7 @@ import scipy.sparse
 import scipy.stats
 
 from orthodrome.dynamics import splitting
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.manifolds import Sphere
 from orthodrome.models.sam.batch import empty_memory, look, slope, whole
 from orthodrome.models.sam.documents import DocumentVectors, corpus_mean, read_documents

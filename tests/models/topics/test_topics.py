@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 from orthodrome.errors import BadInput
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.topics.coherence import coherence
 from orthodrome.models.topics.completion import (
     RunningCompletion,

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from orthodrome.corpora.mapped import MappedCorpus
 from orthodrome.errors import BadInput, OrthodromeWarning
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda.defaults import settings_for
 from orthodrome.models.lda.documents import TokenDocuments, read_counts, whole_counts
 from orthodrome.models.lda.methods import check_settings, sampler_of, watch_of

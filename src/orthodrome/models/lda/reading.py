@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import assign_topics
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.topics.coherence import coherence
 from orthodrome.models.topics.completion import completion_task, perplexity_of, predictions, split_documents

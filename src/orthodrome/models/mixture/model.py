@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from orthodrome.diagnostics.verdict import warn_not_converged
 from orthodrome.errors import BadInput, OrthodromeWarning
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture.defaults import check_settings, settings_for
 from orthodrome.models.mixture.doors import components_for, read_rows
 from orthodrome.models.mixture.methods import sampler_of, watch_of

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from orthodrome.core.machine import physical_memory
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture.components import Components
 from orthodrome.models.mixture.doors import read_rows
 from orthodrome.models.mixture.sampler import log_predictive

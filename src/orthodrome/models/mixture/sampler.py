@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
-from orthodrome.kernels.thread_choice import on_fastest_threads
+from orthodrome.kernels.threads.choice import on_fastest_threads
 from orthodrome.models.mixture.assigning import Batch
 from orthodrome.models.mixture.compiled.rows import change_labels, find_places
 from orthodrome.models.mixture.components.contract import Components, Labels, Names

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam.defaults import law_of
 from orthodrome.models.sam.documents import DocumentVectors, read_documents

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import orthodrome.models.sam.evaluation as evaluation
 from orthodrome.errors import BadInput
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.sam.documents import DocumentVectors
 from orthodrome.models.sam.kernels.topics import inner_products
 from orthodrome.models.sam.law import AdmixtureLaw, Reals

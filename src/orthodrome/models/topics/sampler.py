@@ -10,7 +10,7 @@ import abc
 from typing import Any
 
 from orthodrome.core.types import Reals
-from orthodrome.kernels.thread_choice import on_fastest_threads
+from orthodrome.kernels.threads.choice import on_fastest_threads
 from orthodrome.random.keys import seed_of
 from orthodrome.samplers.contract import PythonSampler
 

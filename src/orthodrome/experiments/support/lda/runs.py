@@ -14,7 +14,7 @@ import numpy as np
 
 from orthodrome.core.types import Reals
 from orthodrome.experiments.support.lda.articles import Articles
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.lda import LDA
 from orthodrome.models.lda.defaults import AllocationSettings, settings_for
 from orthodrome.models.lda.documents import TokenDocuments, read_counts

@@ -75,7 +75,8 @@ def one_noise_claim(context: Context, matrix: Reals, share: float, rank: int) ->
     """Return the claim that one noise for all columns covers those that vary least more often than the others."""
     known, test, _ = hidden(context, matrix, share)
     model = fitted(context, known, rank, "matrix")
-    low, high = model.predict_interval(*test, LEVEL).T
+    rows, columns = test
+    low, high = model.predict_interval(rows, columns, LEVEL).T
     quiet, loud = thirds((low <= matrix[test]) & (matrix[test] <= high), np.nanstd(known, axis=0)[test[1]])
     text = "digits, one noise for all columns: intervals cover the third of the entries in the columns that vary least "
     text += f"more often than {LEVEL:g} + {COVER:g}, the third in those that vary most less often than {LEVEL:g} - "

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from orthodrome.core.types import Reals
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.kernels.timing import stopwatch
 from orthodrome.models.sam import SAM
 from orthodrome.models.sam.documents import DocumentVectors, some_rows

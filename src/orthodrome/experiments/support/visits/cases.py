@@ -15,7 +15,7 @@ import scipy.sparse
 
 from orthodrome.core.types import Reals
 from orthodrome.experiments.support.visits.faults import with_faults
-from orthodrome.kernels.computing import computing
+from orthodrome.kernels.threads.computing import computing
 from orthodrome.models.mixture import DirichletProcessMixture
 from orthodrome.models.mixture.methods import sampler_of
 from orthodrome.models.mixture.sampler import ScoreWatch

@@ -9,8 +9,8 @@ import numba
 from threadpoolctl import threadpool_limits
 
 from orthodrome.core.machine import usable_cores
-from orthodrome.kernels.thread_choice import FastestThreads, choice
-from orthodrome.kernels.threads import number_of_threads
+from orthodrome.kernels.threads.choice import FastestThreads, choice
+from orthodrome.kernels.threads.starting import number_of_threads
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from typing import Any
 import numba
 import pytest
 
-from orthodrome.kernels import thread_choice
-from orthodrome.kernels.computing import computing
-from orthodrome.kernels.thread_choice import EVERY, FIRST, TRIALS, FastestThreads, choice, on_fastest_threads
+from orthodrome.kernels.threads import choice as thread_choice
+from orthodrome.kernels.threads.choice import EVERY, FIRST, TRIALS, FastestThreads, choice, on_fastest_threads
+from orthodrome.kernels.threads.computing import computing
 
 
 class Clocked:

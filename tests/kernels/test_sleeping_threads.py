@@ -8,8 +8,9 @@ import numba
 import numpy as np
 import pytest
 
-from orthodrome.kernels import assignments, threads, transition
-from orthodrome.kernels.threads import number_of_threads
+from orthodrome.kernels import assignments, transition
+from orthodrome.kernels.threads import starting
+from orthodrome.kernels.threads.starting import number_of_threads
 
 
 @pytest.mark.parametrize("policy", [None, "active"])
@@ -32,7 +33,7 @@ def test_functions_that_users_call_start_them(monkeypatch: pytest.MonkeyPatch) -
 
     def counted(name: str) -> int:
         calls.append(name)
-        return threads.number_of_threads()
+        return starting.number_of_threads()
 
     monkeypatch.setattr(transition, "number_of_threads", lambda: counted("transition"))
     monkeypatch.setattr(assignments, "number_of_threads", lambda: counted("assignments"))

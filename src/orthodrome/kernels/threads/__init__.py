@@ -1,0 +1,1 @@
+"""How many threads compiled loops use, and what idle ones do."""
