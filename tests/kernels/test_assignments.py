@@ -10,7 +10,7 @@ from scipy import stats
 
 from orthodrome.errors import BadInput
 from orthodrome.kernels.assignments import Tokens, assign_topics, tokens
-from orthodrome.kernels.tokens.dense import assign_dense
+from orthodrome.kernels.tokens.dense import sweep_block
 from support.quick import slow
 
 LEAST = 1e-3
@@ -101,10 +101,10 @@ def test_tokens_that_may_not_be_written_to_compile_nothing_more() -> None:
     """A corpus on disk is mapped into memory to be read only."""
     documents, (topics, prior) = tokens(corpus()), topics_and_prior(50, 20)
     found = assign_topics(7, documents, topics, prior)
-    compiled = len(assign_dense.signatures)
+    compiled = len(sweep_block.signatures)
     documents.words.flags.writeable = False
     np.testing.assert_array_equal(found.assignments, assign_topics(7, documents, topics, prior).assignments)
-    assert len(assign_dense.signatures) == compiled
+    assert len(sweep_block.signatures) == compiled
 
 
 @pytest.mark.parametrize("num_topics", [20, 140])

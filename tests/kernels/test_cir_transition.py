@@ -15,7 +15,7 @@ from scipy import stats
 
 from orthodrome.dynamics.cir import cir_mean, cir_variance
 from orthodrome.errors import BadInput
-from orthodrome.kernels.cir import advance
+from orthodrome.kernels.cir import advance_part
 from orthodrome.kernels.transition import cir_transition, cir_transition_counts
 from support.quick import quick, slow
 
@@ -117,12 +117,12 @@ def test_arrays_that_may_not_be_written_to_compile_nothing_more() -> None:
     """A shape for all weights is broadcast to an array that cannot be written to; compiling takes many seconds."""
     start, shapes = np.zeros(10), np.full(10, 0.3)
     drawn = cir_transition(1, start, 0.3, 0.1)
-    compiled = len(advance.signatures)
+    compiled = len(advance_part.signatures)
     np.testing.assert_array_equal(drawn, cir_transition(1, start, shapes, 0.1))
     for array in (start, shapes):
         array.flags.writeable = False
     np.testing.assert_array_equal(drawn, cir_transition(1, start, shapes, 0.1))
-    assert len(advance.signatures) == compiled
+    assert len(advance_part.signatures) == compiled
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from orthodrome.errors import BadInput
 from orthodrome.kernels.elements import height
 from orthodrome.kernels.lanes import LANES
 from orthodrome.kernels.reading import only_read
+from orthodrome.kernels.threads.blocks import over_blocks
 from orthodrome.kernels.threads.starting import number_of_threads
 
 LEAST_PROBABILITY = 1e-30
@@ -91,9 +92,9 @@ def assign_topics(
     names : numbers that name the documents, so that a document draws the same in any batch; default their positions.
     mixes : whether to return the documents' mean topic counts.
     """
-    from orthodrome.kernels.tokens.dense import assign_dense
+    from orthodrome.kernels.tokens.dense import sweep_block
     from orthodrome.kernels.tokens.layout import padded_rows, summed
-    from orthodrome.kernels.tokens.sweeps import assign
+    from orthodrome.kernels.tokens.sweeps import sweep_lists
 
     _check(documents, topics, prior, assignments, sweeps, burn)
     size, (words, starts) = documents.starts.shape[0] - 1, documents
@@ -107,9 +108,9 @@ def assign_topics(
     alpha, blocks, given = _prior_rows(np.asarray(prior), tall), _blocks(starts), only_read(local)
     common = (seed, step, blocks, starts, names, given, z, rows, alpha, sweeps, burn, counts, mixed)
     if few:
-        assign_dense(*common, height(tall))
+        over_blocks(sweep_block, blocks.shape[0] - 1, *common, height(tall))
     else:
-        assign(*common)
+        over_blocks(sweep_lists, blocks.shape[0] - 1, *common)
     kept = sweeps - burn
     return Assigned(z, used, summed(counts), mixed / np.float32(kept) if mixes else None, kept)
 

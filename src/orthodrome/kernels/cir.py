@@ -7,15 +7,21 @@ Within a block the elements are sorted by the class of their shape: in topics of
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from orthodrome.kernels.elementary import exp
 from orthodrome.kernels.generator import OPTIONS, source
 from orthodrome.kernels.noncentral import fill_half, fill_large, fill_one, fill_small
+from orthodrome.kernels.threads.blocks import over_blocks
 
 BLOCK = 1024
 """The number of elements that share a stream; a part of the definition of the draws, not a tuning constant."""
+
+BLOCKS_OF_A_PART = 16
+"""Blocks that a thread takes at a time: a millisecond's work. It makes no difference to the draws."""
 
 
 @njit(**OPTIONS)
@@ -62,14 +68,14 @@ def draw_transitions(stream, log_theta, shapes, log_factor, log_scale):  # type:
         log_theta[order[i]] = found[i] + log_scale
 
 
-@njit(parallel=True, **OPTIONS)
-def advance(seed, step, first, log_theta, prior, scale, counts, log_factor, log_scale, out):  # type: ignore[no-untyped-def]
-    """Draw the transitions of a flat array of log weights with the shapes prior + scale * counts.
-
-    first: the number of the array's first block in a larger array of which it is a part
-    """
+@njit(**OPTIONS)
+def advance_part(  # type: ignore[no-untyped-def]
+    part, thread, parts, seed, step, first, log_theta, prior, scale, counts, log_factor, log_scale, out
+):
+    """Draw the transitions of one of so many parts of an array; the thread does not matter."""
     size = log_theta.shape[0]
-    for block in prange((size + BLOCK - 1) // BLOCK):
+    blocks = (size + BLOCK - 1) // BLOCK
+    for block in range(part * blocks // parts, (part + 1) * blocks // parts):
         begin, count = block * BLOCK, min(BLOCK, size - block * BLOCK)
         logs, shapes = np.empty(count), np.empty(count)  # float64 whatever the storage, so that one kernel serves all
         for i in range(count):
@@ -77,3 +83,13 @@ def advance(seed, step, first, log_theta, prior, scale, counts, log_factor, log_
         draw_transitions(source(seed, step, first + block), logs, shapes, log_factor, log_scale)
         for i in range(count):
             out[begin + i] = logs[i]
+
+
+def advance(seed: Any, step: int, first: int, log_theta: Any, *given: Any) -> None:
+    """Draw the transitions of a flat array of log weights with the shapes prior + scale * counts.
+
+    first: the number of the array's first block in a larger array of which it is a part
+    given: prior, scale, counts, log_factor, log_scale, out
+    """
+    parts = max(1, log_theta.shape[0] // (BLOCK * BLOCKS_OF_A_PART))
+    over_blocks(advance_part, parts, parts, seed, step, first, log_theta, *given)

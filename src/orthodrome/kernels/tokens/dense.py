@@ -15,7 +15,7 @@ stream are as in `kernels.tokens.sweeps`, so no draw depends on threads, blocks 
 from __future__ import annotations
 
 import numpy as np
-from numba import get_thread_id, njit, prange
+from numba import njit
 
 from orthodrome.kernels.elements import aligned_rows, at, put, rows_from
 from orthodrome.kernels.generator import OPTIONS
@@ -98,8 +98,16 @@ def _uncount(tokens, begin, end, counts, own, count, weight):  # type: ignore[no
 
 
 @njit(**OPTIONS)
-def _block(seed, step, bounds, b, thread, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes, rows):  # type: ignore[no-untyped-def]
-    """Sweep the documents of block number b."""
+def sweep_block(
+    b, thread, seed, step, bounds, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes, rows
+):  # type: ignore[no-untyped-def]
+    """Sweep the documents of block number b; add the assignments of the kept sweeps to `counts` and `mixes`.
+
+    bounds: where blocks of documents begin; starts: where documents begin in `words` and `z`; names: the numbers that
+    name the documents' streams; prior: alpha as rows of sixteen, with zeros behind it; topics: as many rows for each
+    word, zero where the prior is; counts: (threads, words, K); mixes: (documents, K), or (documents, 0); rows: how many
+    rows of sixteen the prior has, as a height.
+    """
     begin, end = bounds[b], bounds[b + 1]
     size, count, tall = counts.shape[1], counts.shape[2], len(rows)
     middle = begin + np.searchsorted(starts[begin:end], (starts[begin] + starts[end]) // 2)
@@ -128,17 +136,3 @@ def _block(seed, step, bounds, b, thread, starts, names, words, z, topics, prior
         end_of_sweep(starts, middle, end, second, tall, keys, numbers, mixes, kept)
     write_back(tokens, 0, length1, z, starts[begin])
     write_back(tokens, half, half + length2, z, starts[middle])
-
-
-@njit(parallel=True, **OPTIONS)
-def assign_dense(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes, rows):  # type: ignore[no-untyped-def]
-    """Sweep all documents; add the assignments of the kept sweeps to `counts` and `mixes`.
-
-    bounds: where blocks of documents begin; starts: where documents begin in `words` and `z`; names: the numbers that
-    name the documents' streams; prior: alpha as rows of sixteen, with zeros behind it; topics: as many rows for each
-    word, zero where the prior is; counts: (threads, words, K); mixes: (documents, K), or (documents, 0); rows: how many
-    rows of sixteen the prior has, as a height.
-    """
-    for b in prange(bounds.shape[0] - 1):
-        n = get_thread_id()
-        _block(seed, step, bounds, b, n, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes, rows)

@@ -23,7 +23,7 @@ is searched for when it leaves; only a topic drawn from the prior is.
 from __future__ import annotations
 
 import numpy as np
-from numba import get_thread_id, njit, prange
+from numba import njit
 
 from orthodrome.kernels.elements import at, put
 from orthodrome.kernels.generator import OPTIONS
@@ -137,9 +137,9 @@ def _end_of_sweep(documents, held, numbers, mixes, begin, kept):  # type: ignore
                         mixes[begin + d, held[r, lane]] += numbers[r, lane]
 
 
-@njit(parallel=True, **OPTIONS)
-def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes):  # type: ignore[no-untyped-def]
-    """Sweep all documents; add the assignments of the kept sweeps to `counts` and `mixes`.
+@njit(**OPTIONS)
+def sweep_lists(b, thread, seed, step, bounds, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes):  # type: ignore[no-untyped-def]
+    """Sweep the documents of block number b; add the assignments of the kept sweeps to `counts` and `mixes`.
 
     bounds: where blocks of documents begin; starts: where documents begin in `words` and `z`; names: the numbers that
     name the documents' streams; prior: alpha as rows of sixteen, with at least one zero behind it; topics: as many rows
@@ -147,68 +147,67 @@ def assign(seed, step, bounds, starts, names, words, z, topics, prior, sweeps, b
     """
     count, tall, wide = counts.shape[2], prior.shape[0], mixes.shape[1] > 0
     most = (count + LANES - 1) // LANES
-    for block in prange(bounds.shape[0] - 1):
-        begin, end, thread = bounds[block], bounds[block + 1], get_thread_id()
-        documents = _documents(seed, step, names, starts, begin, end, most)
-        height = documents[-1, FIRST] + _FETCHED
-        held, numbers = np.full((height, LANES), count, np.int32), np.zeros((height, LANES), np.float32)
-        ends, slots = word_starts(words, starts, begin, end, counts.shape[1]), np.full(count, -1, np.int32)
-        tokens = _enlist(words, z, starts, begin, end, ends, slots, documents, held, numbers)
-        sums = np.empty((most, LANES), np.float32)
-        columns, edges = np.empty((tall, LANES), np.float32), np.empty((2, LANES), np.float32)
-        for turn in range(sweeps):
-            j, weight = 0, np.int32(turn >= burn)
-            for w in range(counts.shape[1]):
-                if j == ends[w]:
-                    continue
-                lanes = splat(topics, 0.0)  # the running sums of alpha_k phi_kw, lane by lane
-                for r in range(tall):
-                    lanes = fused(load(prior, r), load(topics, w * tall + r), lanes)
-                    store(columns, r, lanes)
-                lanes = running_sums(lanes)
-                store(edges, 1, lanes)
-                mass, own, begun = last(lanes), (thread * counts.shape[1] + w) * count, j
-                for j in range(begun, ends[w]):
-                    later = at(documents, FIELDS * at(tokens, FIELDS * (j + _AHEAD) + OWNER) + FIRST)
-                    for r in range(_FETCHED):
-                        prefetch(held, later + r)
-                        prefetch(numbers, later + r)
-                    token = FIELDS * j
-                    d, old = FIELDS * at(tokens, token + OWNER), np.int64(at(tokens, token + SLOT))
-                    first, rows = at(documents, d + FIRST), at(documents, d + ROWS)
-                    key = np.uint64(at(documents, d + KEY))
-                    key += np.uint64(2 * np.int64(at(tokens, token + PLACE))) * _GOLDEN
-                    if old >= 0:
-                        r = first + (old >> 4)
-                        store(numbers, r, one_less(load(numbers, r), old & 15))
-                    lanes = splat(topics, 0.0)
-                    for r in range(rows):
-                        share = picked(topics, w * tall * LANES, held, first + r)
-                        lanes = fused(load(numbers, first + r), share, lanes)
-                        store(sums, r, lanes)
-                    sides = running_sums(lanes)
-                    total, bits, row = last(sides), mixed(key), 0
-                    u = _uniform(bits) * (total + mass)
-                    lane = first_above(sides, lanes, u) if u < total else LANES
-                    if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
-                        v = _uniform(bits << _23) * at(sums, (rows - 1) * LANES + lane)
-                        for r in range(rows - 1):
-                            row += int(at(sums, r * LANES + lane) <= v)
-                    else:
-                        new = _draw_from_prior(mixed(key + _GOLDEN), tall, count, columns, edges)
-                        place = _place_for(rows, first, new, held, numbers)
-                        row, lane = place >> 4, place & 15
-                        put(held, (first + row) * LANES + lane, new)
-                        put(documents, d + ROWS, max(rows, row + 1))
-                    store(numbers, first + row, one_more(load(numbers, first + row), lane))
-                    topic = np.int64(at(held, (first + row) * LANES + lane))
-                    put(tokens, token + SLOT, row * LANES + lane)
-                    put(tokens, token + TOPIC, topic)
-                    prefetch_to_write(counts, own + topic)
-                j = ends[w]
-                for i in range(begun, j):
-                    counted = own + np.int64(at(tokens, FIELDS * i + TOPIC))
-                    put(counts, counted, at(counts, counted) + weight)
-            _end_of_sweep(documents, held, numbers, mixes, begin, wide and weight > 0)
-        for j in range(tokens.shape[0] - _AHEAD):
-            z[starts[begin] + tokens[j, PLACE]] = tokens[j, TOPIC]
+    begin, end = bounds[b], bounds[b + 1]
+    documents = _documents(seed, step, names, starts, begin, end, most)
+    height = documents[-1, FIRST] + _FETCHED
+    held, numbers = np.full((height, LANES), count, np.int32), np.zeros((height, LANES), np.float32)
+    ends, slots = word_starts(words, starts, begin, end, counts.shape[1]), np.full(count, -1, np.int32)
+    tokens = _enlist(words, z, starts, begin, end, ends, slots, documents, held, numbers)
+    sums = np.empty((most, LANES), np.float32)
+    columns, edges = np.empty((tall, LANES), np.float32), np.empty((2, LANES), np.float32)
+    for turn in range(sweeps):
+        j, weight = 0, np.int32(turn >= burn)
+        for w in range(counts.shape[1]):
+            if j == ends[w]:
+                continue
+            lanes = splat(topics, 0.0)  # the running sums of alpha_k phi_kw, lane by lane
+            for r in range(tall):
+                lanes = fused(load(prior, r), load(topics, w * tall + r), lanes)
+                store(columns, r, lanes)
+            lanes = running_sums(lanes)
+            store(edges, 1, lanes)
+            mass, own, begun = last(lanes), (thread * counts.shape[1] + w) * count, j
+            for j in range(begun, ends[w]):
+                later = at(documents, FIELDS * at(tokens, FIELDS * (j + _AHEAD) + OWNER) + FIRST)
+                for r in range(_FETCHED):
+                    prefetch(held, later + r)
+                    prefetch(numbers, later + r)
+                token = FIELDS * j
+                d, old = FIELDS * at(tokens, token + OWNER), np.int64(at(tokens, token + SLOT))
+                first, rows = at(documents, d + FIRST), at(documents, d + ROWS)
+                key = np.uint64(at(documents, d + KEY))
+                key += np.uint64(2 * np.int64(at(tokens, token + PLACE))) * _GOLDEN
+                if old >= 0:
+                    r = first + (old >> 4)
+                    store(numbers, r, one_less(load(numbers, r), old & 15))
+                lanes = splat(topics, 0.0)
+                for r in range(rows):
+                    share = picked(topics, w * tall * LANES, held, first + r)
+                    lanes = fused(load(numbers, first + r), share, lanes)
+                    store(sums, r, lanes)
+                sides = running_sums(lanes)
+                total, bits, row = last(sides), mixed(key), 0
+                u = _uniform(bits) * (total + mass)
+                lane = first_above(sides, lanes, u) if u < total else LANES
+                if lane < LANES:  # the row by the running sums within the lane, with random bits of its own
+                    v = _uniform(bits << _23) * at(sums, (rows - 1) * LANES + lane)
+                    for r in range(rows - 1):
+                        row += int(at(sums, r * LANES + lane) <= v)
+                else:
+                    new = _draw_from_prior(mixed(key + _GOLDEN), tall, count, columns, edges)
+                    place = _place_for(rows, first, new, held, numbers)
+                    row, lane = place >> 4, place & 15
+                    put(held, (first + row) * LANES + lane, new)
+                    put(documents, d + ROWS, max(rows, row + 1))
+                store(numbers, first + row, one_more(load(numbers, first + row), lane))
+                topic = np.int64(at(held, (first + row) * LANES + lane))
+                put(tokens, token + SLOT, row * LANES + lane)
+                put(tokens, token + TOPIC, topic)
+                prefetch_to_write(counts, own + topic)
+            j = ends[w]
+            for i in range(begun, j):
+                counted = own + np.int64(at(tokens, FIELDS * i + TOPIC))
+                put(counts, counted, at(counts, counted) + weight)
+        _end_of_sweep(documents, held, numbers, mixes, begin, wide and weight > 0)
+    for j in range(tokens.shape[0] - _AHEAD):
+        z[starts[begin] + tokens[j, PLACE]] = tokens[j, TOPIC]
