@@ -98,9 +98,9 @@ def _uncount(tokens, begin, end, counts, own, count, weight):  # type: ignore[no
 
 
 @njit(**OPTIONS)
-def sweep_block(
+def sweep_block(  # type: ignore[no-untyped-def]
     b, thread, seed, step, bounds, starts, names, words, z, topics, prior, sweeps, burn, counts, mixes, rows
-):  # type: ignore[no-untyped-def]
+):
     """Sweep the documents of block number b; add the assignments of the kept sweeps to `counts` and `mixes`.
 
     bounds: where blocks of documents begin; starts: where documents begin in `words` and `z`; names: the numbers that
