@@ -44,6 +44,15 @@ def test_trees_that_turn_back_are_kept_where_half_of_them_is_worth_less() -> Non
     assert (factor, int(limit)) == (1.25, DEPTHS.size - 1)
 
 
+def test_no_limit_where_one_transition_shows_too_little() -> None:
+    """Half of the trees at a tenth of the price would win by any count, but each is worth a twentieth of a draw."""
+    angles, steps = np.array([[0.3, 0.5], [0.3, 0.5]]), np.array([[1.0, 10.0], [1.0, 10.0]])
+    seen = turned(angles, steps)
+    assert int(depth_choice.best(seen)[1]) == DEPTHS.size - 1
+    enough = turned(np.array([[1.0, 1.3], [1.0, 1.3]]), steps)  # the control: the same prices, and enough moves
+    assert int(depth_choice.best(enough)[1]) == 2
+
+
 @pytest.mark.parametrize("defect", ["refused", "divergent", "few"])
 def test_a_kind_that_is_not_sound_is_not_taken(defect: str) -> None:
     """The same as in the first test, where the better kinds are refused too often or diverge, or all are rare."""
@@ -63,7 +72,7 @@ def test_a_kind_that_is_not_sound_is_not_taken(defect: str) -> None:
 def test_one_doubling_less_than_nearly_all_trees_had() -> None:
     assert int(depth_choice.limit(DEPTHS, 0, np)) == 2  # of 92 trees one is deeper than 3
     deep = DEPTHS.copy()
-    deep[6] = 5  # one in twenty: where scales change from place to place
+    deep[6] = 12  # one in nine: where scales change from place to place
     assert int(depth_choice.limit(deep, 0, np)) == 5
     assert int(depth_choice.limit(np.array([0.0, 9.0, 0.0]), 0, np)) == 1  # never less than a step
     assert int(depth_choice.limit(np.zeros(7), 0, np)) == 6  # nothing was seen

@@ -6,13 +6,15 @@ half a period. On nearly isotropic laws a tree of half the size is worth two to 
 last quarter of the warm-up runs four kinds of transitions in turn,
 
     step   1 or 1.25 times the one that dual averaging found
-    limit  none, or one doubling less than the trees had before: their depth is what all but 2 % of them did not exceed
+    limit  none, or one doubling less than the trees had before: their depth is what nine tenths of them did not exceed
 
 and keeps the kind that is worth the most by gradient, as `trajectory_choice` defines worth: by the worst error of the
 means of x and x^2 (and of y) over the coordinates. One doubling less halves the longest trajectory, no more: where
 scales differ along directions that no coordinate shows, or from place to place, trees stay as deep as the U-turn makes
-them, but for that factor. A kind with an acceptance rate below LEAST_ACCEPTANCE or with divergences is not taken, and
-none unless it gains by a twentieth; a warm-up with fewer than LEAST_VISITS transitions of a kind decides nothing.
+them, but for that factor. And no limit is taken that leaves less than LEAST_WORTH of a draw: one transition shows what
+a coordinate forgets at once, and not that a slow part of it, along such a direction, is still there. A kind with an
+acceptance rate below LEAST_ACCEPTANCE or with divergences is not taken, and none unless it gains by a twentieth; a
+warm-up with fewer than LEAST_VISITS transitions of a kind decides nothing.
 
 Both numbers are fixed before the first draw, so the law stays exact (`geodesic_nuts`).
 """
@@ -36,10 +38,13 @@ FACTORS = (1.0, 1.25)
 """The steps that are tried, relative to the one that dual averaging found."""
 LIMITS = 2
 """How many limits are tried: number 0 is a doubling less, number 1 none."""
-EXCEEDING = 0.02
-"""The share of trees that may be deeper than what counts as their depth."""
+EXCEEDING = 0.1
+"""The share of trees that may be deeper than what counts as their depth: large enough that a handful of slow or fast
+velocities does not decide."""
 LEAST_ACCEPTANCE = 0.6
 LEAST_VISITS = 10
+LEAST_WORTH = 0.2
+"""The least number of effective draws per draw with which a limit is taken."""
 GAIN = 1.05
 
 
@@ -126,6 +131,7 @@ def best(seen: DepthSums) -> tuple[float, np.ndarray]:
             np.asarray(a, np.float64) / visits for a in (seen.steps, seen.acceptance, seen.sums.diverged)
         )
         sound = (acceptance >= LEAST_ACCEPTANCE) & (share <= max(MOST_DIVERGENT, share.min()))
+        sound[:, 0] &= worth[:, 0] >= LEAST_WORTH
         scores = np.where(sound, worth / steps, 0)
         scores[factor, which] = GAIN * worth[factor, which] / steps[factor, which]
         factor, which = (int(i) for i in np.unravel_index(np.argmax(scores), scores.shape))
