@@ -170,11 +170,18 @@ def show(rows: list[dict[str, Any]], compared: list[dict[str, Any]]) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers were measured with."""
-    from importlib.metadata import version
+    """What the numbers were measured with; None: not installed, so not measured."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    def installed(name: str) -> str | None:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return None
 
     names = ("orthodrome", "jax", "numpy", "numpyro", "blackjax", "mici", "geosss", "arviz-stats")
-    return {"cores": len(os.sched_getaffinity(0)), "python": platform.python_version()} | {n: version(n) for n in names}
+    cores = len(os.sched_getaffinity(0))
+    return {"cores": cores, "python": platform.python_version()} | {name: installed(name) for name in names}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -32,11 +32,13 @@ class Learnt(NamedTuple):
 
     step_size: one number, or a tree of steps in the units of the leaves
     num_steps, jitter: for a sampler that learns the length of its trajectories; None: not learnt (yet)
+    depth_limit: for one that learns how deep its trees may grow
     """
 
     step_size: Setting
     num_steps: Setting = None
     jitter: Setting = None
+    depth_limit: Setting = None
 
 
 class Measured(NamedTuple):

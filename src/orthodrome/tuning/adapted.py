@@ -8,7 +8,8 @@ returns the tuned sampler, shared by all chains, and nothing is changed after it
     0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
                                 are set anew from its draws and gradients (`scales`), and dual averaging restarts
     60-75 %                     dual averaging with the final units
-    75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); else as before
+    75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); NUTS: measure kinds
+                                of trees (`depth_choice`); else as before
 
 The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`. A sampler without gradients
 asks the density itself for units that its draws cannot tell (`probing`), at the start and at the end of each window.
@@ -24,6 +25,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+import orthodrome.tuning.depth_choice as depth_choice
 import orthodrome.tuning.dual_averaging as dual_averaging
 import orthodrome.tuning.probing as probing
 import orthodrome.tuning.scales as scales
@@ -37,6 +39,7 @@ from orthodrome.linear import leaves
 from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.contract import ExactSampler, TrajectorySampler
 from orthodrome.samplers.learnt import Learnt
+from orthodrome.tuning.depth_choice import DepthSums
 from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric, PerElement
 from orthodrome.tuning.pooling import pooled_mean
@@ -47,6 +50,8 @@ WINDOWS = (5, 15, 30, 60)
 """The ends of the windows, in per cent of the warm-up."""
 MEASURE = 75
 """Where the measurement of trajectories begins, in per cent of the warm-up."""
+SETTLED = 65
+"""Where the depths of trees begin to be counted, in per cent of the warm-up: the step has settled after its restart."""
 EXCHANGE = 50
 """Devices exchange what they have learnt at every so many transitions: often enough for dual averaging, whose memory
 is a window, and so rarely that the exchange, some 0.1 to 1 ms, costs little beside the transitions."""
@@ -62,7 +67,7 @@ class ExactTuning(NamedTuple):
     units: of the leaves
     moments: of the draws in this window
     since: draws in this window
-    curve: the sums over trajectories; None: the length is not learnt
+    curve: the sums over trajectories, or over kinds of trees; None: no length and no depth is learnt
     """
 
     step: Array
@@ -70,7 +75,7 @@ class ExactTuning(NamedTuple):
     units: Tree
     moments: Tree
     since: Array
-    curve: TrajectorySums | None
+    curve: TrajectorySums | DepthSums | None
 
 
 class AdaptedState(NamedTuple):
@@ -110,6 +115,11 @@ class Adapted(Tuner):
         return "length" in self.sampler.learns
 
     @property
+    def learns_depth(self) -> bool:
+        """Whether the limit of the depth of trees is to be learnt."""
+        return "depth" in self.sampler.learns
+
+    @property
     def _metric(self) -> Metric | None:
         """The metric; without gradients the units come from the density (`probing`), which knows numbers only."""
         return PerElement() if self.metric is None and not self.sampler.blind else self.metric
@@ -124,14 +134,17 @@ class Adapted(Tuner):
             units=units,
             moments=scales.start(self.manifold, self._metric, position),
             since=jnp.zeros((), dtype),
-            curve=trajectory_length.start(self.manifold, position) if self.learns_length else None,
+            curve=self._nothing_measured(position),
         )
         return AdaptedState(self._at(tuning).init(position, key), tuning)
 
     def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
         """Make one transition of the sampler inside, and learn from it."""
         tuning = state.tuning
-        if tuning.curve is not None:
+        curve: TrajectorySums | DepthSums | None
+        if isinstance(tuning.curve, DepthSums):
+            inner, info, curve = self._compared(key, state.inner, tuning, tuning.curve)
+        elif tuning.curve is not None:
             inner, info, curve = self._measured(key, self._with_trajectories(tuning), state.inner, tuning, tuning.curve)
         else:
             (inner, info), curve = self._at(tuning).step(key, state.inner), None
@@ -147,10 +160,14 @@ class Adapted(Tuner):
         position = jax.tree.map(lambda leaf: leaf[0], state.position)
         step, room = _settled(self, tuning, position, 1.0)
         sampler = self._tuned(step, tuning)
+        if self.learns_depth:
+            factor, limit = depth_choice.best(cast(DepthSums, tuning.curve))
+            step, _ = _settled(self, tuning, position, min(factor, float(room)))
+            return sampler.tuned(Learnt(step, depth_limit=limit))
         if not self.learns_length:
             return sampler
         overhead = trajectory_choice.overhead(cast(TrajectorySampler, sampler), position)
-        factor, num_steps = trajectory_choice.best(tuning.curve, overhead)
+        factor, num_steps = trajectory_choice.best(cast(TrajectorySums, tuning.curve), overhead)
         step, _ = _settled(self, tuning, position, min(factor, float(room)))
         return sampler.tuned(Learnt(step, num_steps))
 
@@ -162,6 +179,8 @@ class Adapted(Tuner):
     def like_tuned(self, state: AdaptedState) -> ExactSampler:
         """Return a sampler with the shapes of the tuned one, from any state of all chains."""
         sampler = self._at(jax.tree.map(lambda leaf: leaf[0], state.tuning))
+        if self.learns_depth:
+            return sampler.tuned(Learnt(sampler.step_size, depth_limit=jnp.zeros((), jnp.int32)))
         if not self.learns_length:
             return sampler
         return sampler.tuned(Learnt(sampler.step_size, jnp.zeros(trajectory_choice.TURNS, jnp.int32)))
@@ -199,11 +218,36 @@ class Adapted(Tuner):
         here = self._mean(trajectory_length.coordinates(self.manifold, inner.position))
         return inner, info, added._replace(reference=jnp.where(measuring, curve.reference, here))
 
+    def _nothing_measured(self, position: Tree) -> TrajectorySums | DepthSums | None:
+        if self.learns_depth:
+            return depth_choice.begin(self.manifold, position, cast(Any, self.sampler).max_depth)
+        return trajectory_length.start(self.manifold, position) if self.learns_length else None
+
+    def _compared(
+        self, key: Array, state: State, tuning: ExactTuning, seen: DepthSums
+    ) -> tuple[State, Info, DepthSums]:
+        """Make a transition of the kind of tree whose turn it is, and add what it shows."""
+        measuring = self._measuring(tuning)
+        which = depth_choice.turn(tuning.step)
+        factor, limit = (self._common(jnp.where(measuring, at, off)) for at, off in zip(which, (0, 1), strict=True))
+        most = self._room(tuning.dual.log_step, tuning.units, state.position)
+        times = jnp.minimum(jnp.asarray(depth_choice.FACTORS, most.dtype)[factor], most)
+        deepest = self._common(depth_choice.limit(seen.depths, limit))
+        sampler = self.sampler.tuned(Learnt(leaves.scaled(self._steps(tuning), times), depth_limit=deepest))
+        inner, info = sampler.step(key, state)
+        settling = (100 * tuning.step >= SETTLED * self.num_warmup) & ~measuring
+        seen = depth_choice.counted(seen, info.tree_depth, lambda x: jnp.where(settling, self._mean(x), 0))
+        counts = lambda x: jnp.where(measuring, self._mean(x), 0)
+        seen = depth_choice.measured(self.manifold, seen, (factor, limit), state.position, inner.position, info, counts)
+        here = self._mean(trajectory_length.coordinates(self.manifold, inner.position))
+        reference = jnp.where(measuring, seen.sums.reference, here)
+        return inner, info, seen._replace(sums=seen.sums._replace(reference=reference))
+
     def _dual(self, tuning: ExactTuning, info: Info, position: Tree) -> DualAveraging:
         wanted = self.sampler.target_acceptance if self.target_acceptance is None else self.target_acceptance
         error = wanted - self._mean(info.acceptance_rate)
         updated = dual_averaging.update(tuning.dual, error, self._ceiling(position, tuning.units))
-        frozen = self.learns_length & self._measuring(tuning)
+        frozen = (self.learns_length | self.learns_depth) & self._measuring(tuning)
         settled = tuning.dual._replace(log_step=tuning.dual.log_average)
         return trees.where(frozen, settled, updated)
 

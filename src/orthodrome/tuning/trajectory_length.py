@@ -67,12 +67,12 @@ class TrajectorySums(NamedTuple):
     diverged: Array
 
 
-def start(manifold: Manifold, position: Tree) -> TrajectorySums:
-    """Return empty sums, relative to the coordinates of a position."""
+def start(manifold: Manifold, position: Tree, kinds: tuple[int, int] = (len(FACTORS), LONGEST)) -> TrajectorySums:
+    """Return empty sums for so many step sizes and lengths, relative to the coordinates of a position."""
     z = coordinates(manifold, position)
     num_functionals, n = 2 * z.shape[0], z.shape[1]
     num_pairs = num_functionals * (num_functionals + 1) // 2
-    zeros = lambda *shape: jnp.zeros((len(FACTORS), LONGEST, *shape), z.dtype)
+    zeros = lambda *shape: jnp.zeros((*kinds, *shape), z.dtype)
     return TrajectorySums(z, zeros(num_pairs, n), zeros(), zeros(num_functionals, n), zeros(num_pairs, n), zeros())
 
 
@@ -141,7 +141,7 @@ def transition(
         middle = lambda before, after: (a * after + (2 - a) * before) / 2
         moved = a * products(f1 - f0), jnp.ones_like(a), middle(f0, f1), middle(products(f0), products(f1))
         seen = *moved, diverges(manifold, change, point).astype(a.dtype)
-        sums = (_added(old, counts(new), factor, i) for old, new in zip(curve[1:], seen, strict=True))
+        sums = (added(old, counts(new), factor, i) for old, new in zip(curve[1:], seen, strict=True))
         return point, trees.where(i == last, point, end), TrajectorySums(reference, *sums)
 
     _, end, curve = jax.lax.fori_loop(0, length, advance, (begin, begin, curve))
@@ -149,7 +149,7 @@ def transition(
     return kept, info, curve
 
 
-def _added(sums: Array, new: Array, factor: Array, i: Array) -> Array:
+def added(sums: Array, new: Array, factor: Array, i: Array) -> Array:
     """Return the sums with a number added to that of one step size and length."""
     at = (factor, i, *[jnp.zeros_like(i)] * new.ndim)
     old = jax.lax.dynamic_slice(sums, at, (1, 1, *new.shape))

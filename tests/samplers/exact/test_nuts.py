@@ -187,6 +187,20 @@ def test_the_tree_is_the_recursions() -> None:
     assert depths >= set(range(1, MAX_DEPTH + 1))
 
 
+@pytest.mark.usefixtures("x64")
+def test_a_limit_of_the_depth_is_a_smaller_tree_in_the_same_room() -> None:
+    """Transition for transition what `max_depth` does, whose law the tests of every law hold; another limit differs."""
+    x0 = uniform_directions(np.random.default_rng(1), 150, 3)
+    gradient = FullGradient(Target(Sphere(), tilted_sphere))
+    limited = lambda limit: GeodesicNUTS(gradient, 0.12, MAX_DEPTH, np.int32(limit))
+    found = {limit: transitions(limited(limit), x0) for limit in (2, 3, MAX_DEPTH + 5)}
+    for limit, depth in ((2, 2), (MAX_DEPTH + 5, MAX_DEPTH)):
+        wanted = transitions(GeodesicNUTS(gradient, 0.12, depth), x0)
+        for a, b in zip(found[limit], wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert int(found[2].tree_depth.max()) == 2 and int(found[3].tree_depth.max()) == 3
+
+
 # --- closed orbits ---------------------------------------------------------------------------------------------------
 
 

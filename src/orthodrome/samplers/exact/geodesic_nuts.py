@@ -10,11 +10,11 @@ of a trajectory of 2^j leaves is a set of points of one orbit with weights exp(-
 exactly one sequence of j directions that builds T from it, so P(T | member) = 2^-j if the growth would not have
 stopped earlier, which is asked of every aligned subtree of T (the same subtrees, whatever member one starts from)
 and of nothing else: the test is a function of the subtree's states, symmetric in time. There is no other cap than
-`max_depth`, a constant. (A leaf whose energy is 1000 above the start's ends the growth, as everywhere in the field:
-the one test that looks at the start. It can matter only between states whose weights differ by exp(-1000), which is
-zero in both precisions.) Hence P(T | z) is the same for all z in T; drawing from T in proportion to exp(-H) leaves
-exp(-H) invariant; the biased draw between halves is a Metropolis step between the two halves of T with the same
-stationary weights.
+`max_depth` and `depth_limit`, which are constants. (A leaf whose energy is 1000 above the start's ends the growth, as
+everywhere in the field: the one test that looks at the start. It can matter only between states whose weights differ by
+exp(-1000), which is zero in both precisions.) Hence P(T | z) is the same for all z in T; drawing from T in proportion
+to exp(-H) leaves exp(-H) invariant; the biased draw between halves is a Metropolis step between the two halves of T
+with the same stationary weights.
 
 All doublings run in one flat loop, one leapfrog a turn, so that chains under vmap wait only for the longest
 trajectory and not for the longest at every depth, and the density stands in the program once.
@@ -30,13 +30,14 @@ from jax import Array
 
 import orthodrome.dynamics.u_turn as u_turn
 from orthodrome.core import trees
-from orthodrome.core.pytree import pytree, static
+from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, diverges, energy, largest_step, leapfrog
 from orthodrome.dynamics.u_turn import Checkpoints, End
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
 from orthodrome.samplers.contract import ExactGradientSampler
+from orthodrome.samplers.learnt import Learnt
 
 
 class NUTSState(NamedTuple):
@@ -100,12 +101,24 @@ class GeodesicNUTS(ExactGradientSampler):
     gradient: an exact estimator (`FullGradient`)
     step_size: a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
     max_depth: the trajectory has at most 2^max_depth leaves
+    depth_limit: a smaller limit of the depth, a number; None: learnt in warm-up, if the step is
     """
 
     gradient: GradientEstimator
     step_size: Setting = None
     max_depth: int = static(default=10)
+    depth_limit: Setting = None
     compiled: bool = static(default=True)
+
+    @property
+    def learns(self) -> frozenset[str]:
+        """The step, the units and, unless it is set, the limit of the depth if `step_size` is None."""
+        return super().learns | ({"depth"} if self.step_size is None and self.depth_limit is None else set())
+
+    def tuned(self, learnt: Learnt) -> GeodesicNUTS:
+        """Return the sampler with the step and, where it was learnt, the limit of the depth."""
+        limit = self.depth_limit if learnt.depth_limit is None else learnt.depth_limit
+        return replace(self, step_size=learnt.step_size, depth_limit=limit)
 
     def init(self, position: Tree, key: Array | None = None) -> NUTSState:
         """Return the state at an embedded position."""
@@ -173,8 +186,12 @@ class GeodesicNUTS(ExactGradientSampler):
             depth=depth,
             leaf=jnp.zeros_like(tree.leaf),
             growing=tree.growing._replace(log_weight=jnp.full_like(tree.growing.log_weight, -jnp.inf)),
-            done=turned | (across & (tree.depth > 0)) | (depth >= self.max_depth),
+            done=turned | (across & (tree.depth > 0)) | (depth >= self._deepest()),
         )
+
+    def _deepest(self) -> Array:
+        limit = self.max_depth if self.depth_limit is None else jnp.minimum(self.depth_limit, self.max_depth)
+        return jnp.asarray(limit, jnp.uint32)
 
     def _info(self, tree: Trajectory) -> NUTSInfo:
         return NUTSInfo(

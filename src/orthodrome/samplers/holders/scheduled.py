@@ -51,7 +51,7 @@ class Scheduled(Holder):
     @property
     def learns(self) -> frozenset[str]:
         """What the schedule leaves unset, which no tuner learns: see `problem`."""
-        return self.sampler.learns if self.step_size is None else self.sampler.learns - {"step", "units"}
+        return self.sampler.learns if self.step_size is None else self.sampler.learns - {"step", "units", "depth"}
 
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""

@@ -1,0 +1,138 @@
+"""The depth and the step of NUTS, learnt from what its own transitions move per gradient.
+
+A tree that grows until it turns back spans between one and two half periods, and its candidate is about half of that
+away: good for the mean of x, which an antithetic move serves best, and poor for that of x^2, which comes back after
+half a period. On nearly isotropic laws a tree of half the size is worth two to four times as much per gradient. So the
+last quarter of the warm-up runs four kinds of transitions in turn,
+
+    step   1 or 1.25 times the one that dual averaging found
+    limit  none, or one doubling less than the trees had before: their depth is what nine tenths of them did not exceed
+
+and keeps the kind that is worth the most by gradient, as `trajectory_choice` defines worth: by the worst error of the
+means of x and x^2 (and of y) over the coordinates. One doubling less halves the longest trajectory, no more: where
+scales differ along directions that no coordinate shows, or from place to place, trees stay as deep as the U-turn makes
+them, but for that factor. And no limit is taken that leaves less than LEAST_WORTH of a draw: one transition shows what
+a coordinate forgets at once, and not that a slow part of it, along such a direction, is still there. A kind with an
+acceptance rate below LEAST_ACCEPTANCE or with divergences is not taken, and none unless it gains by a twentieth; a
+warm-up with fewer than LEAST_VISITS transitions of a kind decides nothing.
+
+Both numbers are fixed before the first draw, so the law stays exact (`geodesic_nuts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+import orthodrome.tuning.taking_turns as taking_turns
+from orthodrome.core.types import Tree
+from orthodrome.manifolds.manifold import Manifold
+from orthodrome.tuning.trajectory_choice import MOST_DIVERGENT, CoordinateMoments, effective, moments, stuck
+from orthodrome.tuning.trajectory_length import TrajectorySums, added, functionals, products, start
+
+FACTORS = (1.0, 1.25)
+"""The steps that are tried, relative to the one that dual averaging found."""
+LIMITS = 2
+"""How many limits are tried: number 0 is a doubling less, number 1 none."""
+EXCEEDING = 0.1
+"""The share of trees that may be deeper than what counts as their depth: large enough that a handful of slow or fast
+velocities does not decide."""
+LEAST_ACCEPTANCE = 0.6
+LEAST_VISITS = 10
+LEAST_WORTH = 0.2
+"""The least number of effective draws per draw with which a limit is taken."""
+GAIN = 1.05
+
+
+class DepthSums(NamedTuple):
+    """Sums over transitions.
+
+    sums: of the functionals and their changes, by (step, limit) in place of (step, length)
+    depths: how often each depth was reached before the measurement
+    steps, acceptance: of the leapfrog steps and of the acceptance rates, by (step, limit)
+    """
+
+    sums: TrajectorySums
+    depths: Array
+    steps: Array
+    acceptance: Array
+
+
+def begin(manifold: Manifold, position: Tree, max_depth: int) -> DepthSums:
+    """Return empty sums, relative to the coordinates of a position."""
+    sums = start(manifold, position, (len(FACTORS), LIMITS))
+    zeros = jnp.zeros_like(sums.visits)
+    return DepthSums(sums, jnp.zeros(max_depth + 1, zeros.dtype), zeros, zeros)
+
+
+def turn(step: Array) -> tuple[Array, Array]:
+    """Return the numbers of the step and of the limit whose turn it is at a transition of the warm-up."""
+    return step % len(FACTORS), step // len(FACTORS) % LIMITS
+
+
+def limit(depths: Any, which: Any, xp: Any = jnp) -> Any:
+    """Return limit number `which`: one doubling less than the depth of the trees, or none where nothing was seen.
+
+    xp: the library of the arrays, JAX's or NumPy
+    """
+    usual = xp.sum(xp.cumsum(depths) < (1 - EXCEEDING) * xp.sum(depths))
+    less = xp.where(xp.sum(depths) > 0, xp.maximum(usual - 1, 1), depths.size - 1)
+    return xp.where(which == 0, less, depths.size - 1).astype(np.int32)
+
+
+def counted(seen: DepthSums, depth: Array, counts: Callable[[Array], Array]) -> DepthSums:
+    """Add the depth of a tree; `counts` as for `measured`."""
+    reached = (jnp.arange(seen.depths.size) == depth).astype(seen.depths.dtype)
+    return seen._replace(depths=seen.depths + counts(reached))
+
+
+def measured(
+    manifold: Manifold,
+    seen: DepthSums,
+    at: tuple[Array, Array],
+    before: Tree,
+    after: Tree,
+    info: Any,
+    counts: Callable[[Array], Array],
+) -> DepthSums:
+    """Add a transition from one position to another to the sums of its kind.
+
+    at: the numbers of its step and of its limit
+    counts: what is added of a number: its average over chains, or 0 where nothing is measured yet
+    """
+    reference = seen.sums.reference
+    f0, f1 = functionals(manifold, before, reference), functionals(manifold, after, reference)
+    one = jnp.ones((), f0.dtype)
+    middle = (f0 + f1) / 2, (products(f0) + products(f1)) / 2
+    shown = products(f1 - f0), one, *middle, info.diverging.astype(f0.dtype)
+    sums = (added(old, counts(new), *at) for old, new in zip(seen.sums[1:], shown, strict=True))
+    return DepthSums(
+        TrajectorySums(reference, *sums),
+        seen.depths,
+        added(seen.steps, counts(info.n_steps.astype(f0.dtype)), *at),
+        added(seen.acceptance, counts(info.acceptance_rate.astype(f0.dtype)), *at),
+    )
+
+
+def best(seen: DepthSums) -> tuple[float, np.ndarray]:
+    """Return the factor of the step and the limit of the depth with the most effective draws per gradient."""
+    law, jumps, covariance, visits = moments(seen.sums)
+    judged = (law.variance > taking_turns.TINY) & ~stuck(law.variance, jumps[..., 0, 0], visits)
+    factor, which = 0, LIMITS - 1
+    if np.any(judged) and visits.min() >= LEAST_VISITS:
+        law = CoordinateMoments(*(values[judged] for values in law))
+        kinds = np.arange(1, LIMITS + 1)[:, None]
+        worth = effective(law, jumps[:, :, judged], covariance[:, :, judged], kinds)
+        steps, acceptance, share = (
+            np.asarray(a, np.float64) / visits for a in (seen.steps, seen.acceptance, seen.sums.diverged)
+        )
+        sound = (acceptance >= LEAST_ACCEPTANCE) & (share <= max(MOST_DIVERGENT, share.min()))
+        sound[:, 0] &= worth[:, 0] >= LEAST_WORTH
+        scores = np.where(sound, worth / steps, 0)
+        scores[factor, which] = GAIN * worth[factor, which] / steps[factor, which]
+        factor, which = (int(i) for i in np.unravel_index(np.argmax(scores), scores.shape))
+    return FACTORS[factor], limit(np.asarray(seen.depths), which, np)

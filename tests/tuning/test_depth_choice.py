@@ -1,0 +1,121 @@
+"""The choice of the depth of NUTS: on kinds of transitions whose worth is known, and that the law stays exact."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import orthodrome.tuning.depth_choice as depth_choice
+from orthodrome.gradients.full import FullGradient
+from orthodrome.manifolds import Sphere
+from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
+from orthodrome.targets import Target
+from orthodrome.tuning import Adapted
+from orthodrome.tuning.depth_choice import FACTORS, LIMITS, DepthSums
+from orthodrome.tuning.trajectory_length import TrajectorySums
+
+DEPTHS = np.array([0.0, 1.0, 30.0, 60.0, 1.0, 0.0, 0.0])  # 99 % have at most 3 doublings
+
+
+def turned(angles: np.ndarray, steps: np.ndarray, acceptance: float = 0.9, diverged: float = 0.0) -> DepthSums:
+    """What 50 transitions of each kind show that turn a standard Gaussian by these angles, as expectations."""
+    c, visits = np.cos(angles), np.full(angles.shape, 50.0)
+    linear, square, none = 1 - c, 2 * (1 - c**2), np.zeros_like(c)
+    jumps = np.stack([linear, none, square], axis=-1)[..., None] * 50
+    everywhere = lambda values: np.broadcast_to(50 * np.array(values)[:, None], (*c.shape, len(values), 1))
+    means, products = everywhere([0.0, 1.0]), everywhere([1.0, 0.0, 3.0])
+    sums = TrajectorySums(np.zeros((1, 1)), 2 * jumps, visits, means, products, diverged * visits)
+    return DepthSums(sums, DEPTHS, steps * visits, acceptance * visits)
+
+
+def test_a_quarter_period_at_half_the_price_is_taken() -> None:
+    """x and x^2 are fresh after a quarter period; after nearly a half x is better still, but x^2 is where it was."""
+    angles = np.array([[1.5, 2.7], [1.9, 3.0]])
+    factor, limit = depth_choice.best(turned(angles, np.array([[3.0, 7.0], [3.0, 7.0]])))
+    assert (factor, int(limit)) == (1.0, 2)
+
+
+def test_trees_that_turn_back_are_kept_where_half_of_them_is_worth_less() -> None:
+    """At small angles half of the way is worth a quarter, at a half of the price."""
+    angles = np.array([[0.4, 0.8], [0.5, 1.0]])
+    factor, limit = depth_choice.best(turned(angles, np.array([[3.0, 7.0], [3.0, 7.0]])))
+    assert (factor, int(limit)) == (1.25, DEPTHS.size - 1)
+
+
+def test_no_limit_where_one_transition_shows_too_little() -> None:
+    """Half of the trees at a tenth of the price would win by any count, but each is worth a twentieth of a draw."""
+    angles, steps = np.array([[0.3, 0.5], [0.3, 0.5]]), np.array([[1.0, 10.0], [1.0, 10.0]])
+    seen = turned(angles, steps)
+    assert int(depth_choice.best(seen)[1]) == DEPTHS.size - 1
+    enough = turned(np.array([[1.0, 1.3], [1.0, 1.3]]), steps)  # the control: the same prices, and enough moves
+    assert int(depth_choice.best(enough)[1]) == 2
+
+
+@pytest.mark.parametrize("defect", ["refused", "divergent", "few"])
+def test_a_kind_that_is_not_sound_is_not_taken(defect: str) -> None:
+    """The same as in the first test, where the better kinds are refused too often or diverge, or all are rare."""
+    angles, steps = np.array([[1.5, 2.7], [1.9, 3.0]]), np.array([[3.0, 7.0], [3.0, 7.0]])
+    seen = turned(angles, steps)
+    if defect == "refused":
+        seen = seen._replace(acceptance=np.array([[0.5, 0.9], [0.5, 0.5]]) * 50)
+    if defect == "divergent":
+        seen = seen._replace(sums=seen.sums._replace(diverged=np.array([[2.0, 0.0], [2.0, 2.0]])))
+    if defect == "few":
+        few = jax.tree.map(lambda a: a / 10, seen)
+        seen = few._replace(depths=DEPTHS)
+    factor, limit = depth_choice.best(seen)
+    assert (factor, int(limit)) == (1.0, DEPTHS.size - 1)
+
+
+def test_one_doubling_less_than_nearly_all_trees_had() -> None:
+    assert int(depth_choice.limit(DEPTHS, 0, np)) == 2  # of 92 trees one is deeper than 3
+    deep = DEPTHS.copy()
+    deep[6] = 12  # one in nine: where scales change from place to place
+    assert int(depth_choice.limit(deep, 0, np)) == 5
+    assert int(depth_choice.limit(np.array([0.0, 9.0, 0.0]), 0, np)) == 1  # never less than a step
+    assert int(depth_choice.limit(np.zeros(7), 0, np)) == 6  # nothing was seen
+    assert [int(depth_choice.limit(d, 1, np)) for d in (DEPTHS, deep)] == [6, 6]
+
+
+def test_all_kinds_take_turns() -> None:
+    seen = {tuple(int(a) for a in depth_choice.turn(jnp.asarray(t))) for t in range(FACTORS_TIMES_LIMITS)}
+    assert len(seen) == FACTORS_TIMES_LIMITS
+
+
+FACTORS_TIMES_LIMITS = len(FACTORS) * LIMITS
+
+
+def along(p: jax.Array) -> jax.Array:
+    return jnp.sum(5 * p)
+
+
+def test_the_warm_up_measures_what_the_tuned_sampler_does() -> None:
+    """In 100 dimensions trees of three doublings, or one less; the sums are those of the transitions."""
+    adapted = Adapted(GeodesicNUTS(FullGradient(Target(Sphere(), along)), max_depth=6), 400)
+    x = jnp.full((4, 100), 0.1)
+
+    @jax.jit
+    def warm_up(x: jax.Array) -> tuple[object, object]:
+        def chain(x: jax.Array, c: jax.Array) -> tuple[object, object]:
+            key = jax.random.fold_in(jax.random.key(0), c)
+            step = lambda state, t: adapted.step(jax.random.fold_in(key, t), state)
+            return jax.lax.scan(step, adapted.init(x), jnp.arange(400))
+
+        return jax.vmap(chain, axis_name="chains")(x, jnp.arange(4))
+
+    state, info = jax.tree.map(np.asarray, warm_up(x))
+    seen = jax.tree.map(lambda leaf: leaf[0], state.tuning.curve)
+    kinds = [tuple(int(a) for a in depth_choice.turn(np.asarray(t))) for t in range(300, 400)]
+    for at in set(kinds):
+        rows = [300 + t for t, kind in enumerate(kinds) if kind == at]
+        assert seen.sums.visits[at] == len(rows)
+        assert seen.steps[at] == pytest.approx(info.n_steps[:, rows].sum() / 4, rel=1e-5)
+    assert seen.depths.sum() == pytest.approx(40)
+    less = int(depth_choice.limit(seen.depths, 0, np))
+    short = [300 + t for t, kind in enumerate(kinds) if kind[1] == 0]
+    assert info.tree_depth[:, short].max() == less < info.tree_depth[:, 260:300].max()
+    tuned = adapted.freeze(state)
+    assert jax.tree.structure(tuned) == jax.tree.structure(adapted.outline(state))
+    assert int(tuned.depth_limit) in (less, 6)
