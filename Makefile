@@ -52,7 +52,7 @@ known = $(shell XLA_FLAGS="$(1)" $(BIN)/python -c 'import jax; jax.devices(); pr
 KNOWN_FLAGS = $(or $(call known,$(QUICK_COMPILE)),$(foreach flag,$(QUICK_COMPILE),$(call known,$(flag))))
 # Of the many processes of the tests each would compile the package's own modules where the shell forbids bytecode.
 # The types are checked beside the tests: it takes one core most of a minute. Either failing fails the target.
-test: lint ## lint, types and tests: about 16 minutes on 2 cores
+test: lint ## lint, types and tests: about 12 minutes on 2 cores
 	@$(BIN)/mypy --no-error-summary & types=$$!; \
 	PYTHONDONTWRITEBYTECODE= XLA_FLAGS="$(XLA_FLAGS) $(KNOWN_FLAGS)" $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not slow"; tests=$$?; \
 	wait $$types && exit $$tests
