@@ -75,8 +75,8 @@ def sweep_made_up(folder: Path, documents: int, words: int, length: int, topics:
 
 def fit_once(folder: Path, run: str, topics: int) -> None:
     """Fit the corpus with a checkpoint and save the topics: the child process of `killed`."""
-    model = LDA(topics, method="gibbs", num_warmup=12, num_draws=4, random_state=0)
-    model.fit(open_mapped(folder / "corpus"), checkpoint=folder / run, checkpoint_every=0.5)
+    model = LDA(topics, method="gibbs", num_warmup=40, num_draws=10, random_state=0)
+    model.fit(open_mapped(folder / "corpus"), checkpoint=folder / run, checkpoint_every=0.3)
     np.save(folder / f"{run}.npy", model.draws_["posterior"]["topics"])
     print(f"{run}: peak {peak():.2f} GB", flush=True)
 
@@ -98,6 +98,8 @@ def killed(folder: Path, data: Path, topics: int) -> None:
     subprocess.run([*command, "--run", "whole"], check=True)
     process = subprocess.Popen([*command, "--run", "cut"])
     wait_for_commits(folder / "cut", process)
+    if process.poll() is not None:
+        sys.exit("the run ended before it could be killed; let it take more sweeps")
     os.kill(process.pid, signal.SIGKILL)
     print(f"killed at a commit of its checkpoint: exit {process.wait()}", flush=True)
     subprocess.run([*command, "--run", "cut"], check=True)
