@@ -20,10 +20,10 @@ from orthodrome.kernels.threads.starting import number_of_threads
 LEAST_PROBABILITY = 1e-30
 """The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""
 
-_BLOCKS_PER_THREAD, _LEAST_BLOCK, _LARGEST_BLOCKS = 8, 4_000, (100_000, 256_000)
+_BLOCKS_PER_THREAD, _LEAST_BLOCK, _LARGEST_BLOCK, _TOKENS_OF_A_WORD = 8, 4_000, 256_000, 12
 """Blocks of tokens: enough of them for all threads, and as large as that allows, since a block reads a word's row once;
-with few topics (the first number) so large that the counts of its documents stay near. They make no difference to the
-draws."""
+with few topics so large that a word has a dozen tokens, which outweighs that the counts of more documents are less
+near. They make no difference to the draws."""
 
 _FEW_TOPICS = 128
 """Up to so many topics all of them are weighed for every token; beyond, those of the document and the prior's."""
@@ -106,7 +106,8 @@ def assign_topics(
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
     few, tall = topics.shape[1] <= _FEW_TOPICS, _rows(topics.shape[1])
     rows = padded_rows(topics, used, np.float32(LEAST_PROBABILITY), tall)
-    alpha, blocks, given = _prior_rows(np.asarray(prior), tall), _blocks(starts, few), only_read(local)
+    largest = max(_LEAST_BLOCK, _TOKENS_OF_A_WORD * used.shape[0]) if few else _LARGEST_BLOCK
+    alpha, blocks, given = _prior_rows(np.asarray(prior), tall), _blocks(starts, largest), only_read(local)
     common = (seed, step, blocks, starts, names, given, z, rows, alpha, sweeps, burn, counts, mixed)
     if few:
         over_blocks(sweep_block, blocks.shape[0] - 1, *common, height(tall))
@@ -130,10 +131,10 @@ def _prior_rows(prior: np.ndarray, tall: int) -> np.ndarray:
     return rows
 
 
-def _blocks(starts: np.ndarray, few: bool) -> np.ndarray:
-    """Return where blocks of documents with about equally many tokens begin."""
+def _blocks(starts: np.ndarray, largest: int) -> np.ndarray:
+    """Return where blocks of documents with about equally many tokens, at most `largest` or so, begin."""
     size = starts[-1] // (_BLOCKS_PER_THREAD * number_of_threads())
-    cuts = np.arange(0, starts[-1], min(max(size, _LEAST_BLOCK), _LARGEST_BLOCKS[not few]))
+    cuts = np.arange(0, starts[-1], min(max(size, _LEAST_BLOCK), largest))
     return np.unique(np.concatenate([[0], np.searchsorted(starts[:-1], cuts), [starts.shape[0] - 1]]))
 
 
