@@ -3,8 +3,8 @@
 A token of word w in a document takes topic k with probability proportional to (alpha_k + n_k) phi_kw, n_k counting the
 document's other tokens. Up to some hundred topics it is cheaper to form all of these products, sixteen at a time
 (`kernels.tokens.choice`), than to look for the n_k that are not zero (`kernels.tokens.sweeps`): nothing is gathered,
-and the processor has nothing to guess wrong. What limits the speed is the number of instructions; so the number of rows
-of sixteen is a constant of the compiled loop (`kernels.elements`), and alpha stays in registers.
+and the processor has nothing to guess wrong. Memory is not the limit (measured), so instructions are saved: the number
+of rows of sixteen is a constant of the compiled loop (`kernels.elements`), and alpha is read once for all tokens.
 
 Each step of a draw waits for the one before, so two tokens are drawn side by side, one of each half of a block's
 documents. Each half has its tokens in the order of their words, so that a word's row of phi is read from near; the
