@@ -42,7 +42,7 @@ def test_chains_that_move_decide_nothing() -> None:
     assert still_moving(FAILED, noise[:, :8]).holds is None
     assert still_moving(HELD, noise + np.arange(80)) == HELD
     assert too_short(FAILED, 0.5).holds is None and too_short(FAILED, 5.0).holds is False
-    assert unfinished(FAILED, 250, 1000, "steps").why == "250 of the 1,000 steps that it is about"
+    assert unfinished(FAILED, 250, 1000, "steps").why == "250 of the 1,000 steps that the claim is about"
     assert unfinished(FAILED, 1000, 1000, "steps").holds is False
 
 
@@ -138,6 +138,6 @@ def test_the_page_alone(small: None, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "gmc-bvmf" in (tmp_path / "all" / "claims.csv").read_text()
     (tmp_path / "gmc-bvmf" / "result.json").write_text(json.dumps({"experiment": "gmc-bvmf", "claims": [1]}))
     assert cli.main(["reproduce", "--page", "--out", str(tmp_path)]) == 1
-    assert "is no result of gmc-bvmf" in capsys.readouterr().err
+    assert "is not a result of gmc-bvmf" in capsys.readouterr().err
     (tmp_path / "other" / "gmc-bvmf").mkdir(parents=True)
     assert cli.main(["reproduce", "--page", "gmc-bvmf"]) == 2

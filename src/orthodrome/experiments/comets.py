@@ -24,7 +24,7 @@ from orthodrome.models.mixture import DirichletProcessMixture
 from orthodrome.plots.mixture import globes_figure
 
 NAME = "comets"
-TITLE = "Groups of comets' orbits and of magnetic polarities: clusters on the sphere whose number is learnt"
+TITLE = "Clusters of comet orbits and of magnetic polarities on the sphere, their number unknown"
 PAPER = "Liu, Zhu & Song 2016, conclusion; data of JPL (comets) and of McMurdo Sound"
 DATA = (
     "directional/sphere_comet_orbits.csv (comets of the R package sphunif on CRAN) and sphere_paleomag_mcmurdo.csv "
@@ -120,18 +120,20 @@ def group_claims(model: DirichletProcessMixture, kinds: Any) -> list[Claim]:
         "5 %": float(np.quantile(count, 0.05)),
         "95 %": float(np.quantile(count, 0.95)),
     }
-    text = "the Kreutz sungrazers are narrow clusters within 10 degrees of their known pole, 9 of 10 members parabolic"
-    disc = "9 of 10 comets of Jupiter's family are in clusters within 20 degrees of the ecliptic's pole"
+    text = (
+        "the Kreutz sungrazers form narrow clusters within 10 degrees of their pole; over 9 of 10 members are parabolic"
+    )
+    disc = "more than 9 of 10 Jupiter-family comets are in clusters within 20 degrees of the pole of the ecliptic"
     return [
         Claim("kreutz", text, list(KREUTZ), kreutz, bool(inside.sum() > 500 and pure > 0.9)),
         Claim("disc", disc, None, short, short > 0.9),
-        Claim("number", "the posterior has more than the three known groups", None, many, many["5 %"] > 3),
+        Claim("number", "the posterior has more clusters than the three known groups", None, many, many["5 %"] > 3),
     ]
 
 
 def score_claims(scores: dict[str, float]) -> list[Claim]:
     """Return the claim that clusters predict held-out orbits."""
-    text = "held-out orbits: the log density is higher than that of one law, by a nat and more"
+    text = "held-out orbits: the mean log density exceeds that of any single distribution by more than one nat"
     rest = max(value for name, value in scores.items() if name != "mixture")
     return [Claim("held-out", text, None, scores, scores["mixture"] > rest + 1)]
 
@@ -144,7 +146,10 @@ def polarity_claims(model: DirichletProcessMixture, polarities: list[Reals]) -> 
     off = [float(angle_between(poles, one).min()) for one in known]
     mixed = sum(np.bincount(truth[model.labels_ == k], minlength=2).min() for k in range(model.n_clusters_))
     found = {"degrees": off, "sites among the other polarity": int(mixed), "clusters": model.n_clusters_}
-    text = "McMurdo: the two largest clusters are within 5 degrees of the published directions, no polarity is mixed up"
+    text = (
+        "McMurdo: the two largest clusters are within 5 degrees of the published directions; no cluster "
+        "mixes polarities"
+    )
     claim = Claim("polarities", text, {"n": 75, "r": 46}, found, max(off) < 5 and mixed == 0)
     sites = np.bincount(model.labels_, minlength=2)[:2]
     one_draw = float(np.degrees(np.sqrt(2 / np.min(np.exp(log_kappa) * sites))))  # of the reference draw's directions

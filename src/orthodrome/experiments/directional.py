@@ -23,7 +23,7 @@ from orthodrome.models.directional import Directional
 from orthodrome.plots.directional import plot_directional
 
 NAME = "directional"
-TITLE = "Directions, axes and angles from the literature: posteriors beside published values"
+TITLE = "Directions, axes and angles from the literature: posteriors compared with published values"
 PAPER = "Byrne & Girolami 2013, section 4.4 (torus); data of Fisher 1993 and others"
 DATA = "directional/*.csv (PmagPy's McMurdo sites; Fisher 1993 from the R package circular; 8TIM from BAMBI)"
 
@@ -98,7 +98,10 @@ def polarity_claims(model: Directional, polarity: str) -> list[Claim]:
     off = float(angle_between(model.estimate_["mean"], direction(declination, inclination)))
     low, high = (float(edge) for edge in interval(model, "concentration"))
     where = f"McMurdo, {'normal' if polarity == 'n' else 'reversed'} sites"
-    text = f"{where}: the posterior mean direction is the published one, to the rounding of its angles (half a degree)"
+    text = (
+        f"{where}: the posterior mean direction agrees with the published one to the rounding of its "
+        "angles (0.5 degrees)"
+    )
     return [
         Claim(f"direction-{polarity}", text, [declination, inclination], {"degrees_apart": off}, off < 0.5),
         Claim(
@@ -119,12 +122,12 @@ def mixture_claims(model: Directional, sizes: list[int]) -> list[Claim]:
     share = sizes[0] / sum(sizes)
     rhat = float(model.summary()["mean"].attrs["rhat"])
     found = {"degrees_apart": off.round(2).tolist(), "rhat": rhat}
-    text = "McMurdo, not told the polarities: a mixture of two finds both published directions, to two degrees"
+    text = "McMurdo, polarities unknown: a two-component mixture finds both published directions to within two degrees"
     return [
         Claim("mixture-directions", text, list(PUBLISHED), found, bool(np.all(off < 2) and rhat < 1.05)),
         Claim(
             "mixture-weight",
-            "the share of normal sites lies in the central 95 % of its weight",
+            "the share of normal sites lies in the central 95 % of the posterior of the mixture weight",
             share,
             {"interval": [float(low[0]), float(high[0])]},
             bool(low[0] < share < high[0]),
@@ -151,7 +154,7 @@ def clock_claims(context: Context, folder: Path, rows: list[dict[str, Any]]) -> 
         best = concentration_by_likelihood(angles)
         low, high = np.quantile(drawn[name], LEVELS)
         found = {"mean": float(drawn[name].mean()), "interval": [float(low), float(high)]}
-        text = f"{name}: the concentration of highest likelihood lies in the central 95 % of the posterior"
+        text = f"{name}: the maximum likelihood estimate of the concentration lies in the central 95 % of the posterior"
         claims.append(Claim(f"concentration-{name}", text, best, found, bool(low < best < high)))
     return claims
 
@@ -177,7 +180,10 @@ def torus_claims(context: Context, folder: Path, rows: list[dict[str, Any]]) -> 
         rhats[law] = max(float(data.attrs["rhat"]) for data in model.summary().variables.values())
         rows += table(f"dihedrals-{law}", model)
     uniform = -2 * np.log(2 * np.pi)
-    text = "dihedral angles of 8TIM: both torus models predict held-out rows better than the uniform law, R-hat < 1.05"
+    text = (
+        "dihedral angles of 8TIM: both torus models predict held-out rows better than the uniform "
+        "distribution, R-hat < 1.05"
+    )
     holds = min(scores.values()) > uniform and max(rhats.values()) < 1.05
     return [Claim("torus", text, float(uniform), {"score": scores, "rhat": rhats}, bool(holds))]
 

@@ -120,7 +120,7 @@ def mixing_claims(case: Case) -> list[Claim]:
     claims = []
     for sampler, x, statement in (("paper", case.fixed, says), ("self-tuned", case.tuned, None)):
         changes = switches(x)
-        text = f"c1 = {case.c1:.0f}, {sampler}: x5 changes sign {'seldom' if bimodal else 'often'} in 200 draws"
+        text = f"c1 = {case.c1:.0f}, {sampler}: x5 {'rarely' if bimodal else 'often'} changes sign in 200 draws"
         holds = changes < FEW if bimodal else changes > MANY
         claims.append(Claim(f"switches-{case.c1:.0f}-{sampler}", text, statement, changes, holds))
     return claims

@@ -152,8 +152,8 @@ def mode_claims(single: Traces, tempered: Traces, informed: Traces | None = None
     intercept = float(best.intercept[chain, -max(1, best.lp.shape[1] // 5) :].mean())
     near_best = bool(np.all(np.abs(values - np.array(BEST)) < NEAR))
     about = "the best mode has a log posterior of about -2050"
-    at = "the eigenvalues there are near -113, 98, 142"
-    some, every = "some single chains do not find the best mode", "with tempering every seed finds it"
+    at = "the eigenvalues at the best mode are near -113, 98, 142"
+    some, every = "some single chains do not find the best mode", "with tempering every chain finds the best mode"
     claims = [
         Claim("log-posterior", about, -2050, level, abs(level + 2050) < 25),
         Claim("eigenvalues", at, list(BEST), values.round(1).tolist(), near_best),

@@ -89,7 +89,7 @@ def line_claims() -> list[Claim]:
     off = float(np.max(np.abs(reduced - exact)))
     beside = float(np.abs(reduced[0, 1]))
     return [
-        Claim("on-the-sphere", "sqrt(p) is on the sphere", 1, on, on < 1e-12),
+        Claim("on-the-sphere", "sqrt(p) lies on the unit sphere", 1, on, on < 1e-12),
         Claim("fisher-rao", "dx_i^2 = dp_i^2 / (4 p_i)", "Example 2.4, with erratum 002-2", apart, apart < 1e-12),
         Claim(
             "reduced-metric",
@@ -123,8 +123,14 @@ def geodesic_claims(path: Reals) -> list[Claim]:
     bent = float(np.max(np.abs(metric[:40] / lengths[:40] - 1)))
     return [
         Claim("great-circle", "the geodesic stays in a plane through the centre", None, off, off < 1e-12),
-        Claim("speed", "its speed is constant", None, float(np.ptp(lengths)), bool(np.ptp(lengths) < 1e-12)),
-        Claim("closes", "it closes after 2 pi", None, closed, closed < 1e-12),
+        Claim(
+            "speed",
+            "the speed along the geodesic is constant",
+            None,
+            float(np.ptp(lengths)),
+            bool(np.ptp(lengths) < 1e-12),
+        ),
+        Claim("closes", "the geodesic closes after 2 pi", None, closed, closed < 1e-12),
         Claim(
             "polar-metric", "lengths in polar coordinates: dphi_1^2 + sin^2(phi_1) dphi_2^2", None, bent, bent < 1e-2
         ),
@@ -137,10 +143,10 @@ def circle_claims(laws: dict[float, tuple[Reals, Reals]]) -> list[Claim]:
     mass = {a: float(density.mean() * np.pi / 2) for a, (_, density) in laws.items()}
     claims = [Claim("mass", "a = 1: the density on the circle has mass 1", 1, mass[1.0], abs(mass[1.0] - 1) < 1e-5)]
     uniform = float(np.max(np.abs(flat - 2 / np.pi)))
-    claims.append(Claim("uniform", "a = 1/2 is uniform on the circle", "2 / pi", uniform, uniform < 1e-10))
+    claims.append(Claim("uniform", "a = 1/2: the density on the circle is uniform", "2 / pi", uniform, uniform < 1e-10))
     ends = {a: float(density[0] / density[len(density) // 2]) for a, (_, density) in laws.items()}
-    claims.append(Claim("pole", "a = 0.1 has poles at the ends", "Fig. 3", ends[0.1], ends[0.1] > 100))
-    claims.append(Claim("zero", "a = 1 vanishes at the ends", "Fig. 3", ends[1.0], ends[1.0] < 0.01))
+    claims.append(Claim("pole", "a = 0.1: the density has poles at the ends", "Fig. 3", ends[0.1], ends[0.1] > 100))
+    claims.append(Claim("zero", "a = 1: the density vanishes at the ends", "Fig. 3", ends[1.0], ends[1.0] < 0.01))
     return claims
 
 

@@ -40,7 +40,7 @@ from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.targets import Target
 
 NAME = "gmc-volleyball"
-TITLE = "Volleyball: random walks and HMC in the plane and on the sphere for four priors, and ours tuned by itself"
+TITLE = "Volleyball: random walks and HMC in the plane and on the sphere for four priors, and self-tuned geodesic HMC"
 PAPER = "Byrne & Girolami 2013, section 5.2, Table 1"
 DATA = "hyperdirichlet/volleyball_sets.csv (52 sets of 9 players; data of the R package hyperdirichlet on CRAN)"
 

@@ -68,7 +68,9 @@ def sphere_claim(order: str, rows: list[dict[str, Any]]) -> Claim:
     """Return the claim that a word is of second order on the sphere."""
     mine = [row for row in rows if row["order"] == order]
     found = float(np.polyfit(np.log([r["step_size"] for r in mine]), np.log([r["bias"] for r in mine]), 1)[0])
-    text = f"{order} on the sphere: slope in the step of the bias of E x_0 under a von Mises law (kappa = {KAPPA:g})"
+    text = (
+        f"{order} on the sphere: slope in the step size of the bias of E x_0 under a von Mises law (kappa = {KAPPA:g})"
+    )
     return Claim(f"sphere-{order}", text, 2.0, found, found >= LEAST)
 
 

@@ -34,7 +34,7 @@ from orthodrome.samplers.stochastic.sgrhmc import SGRHMC
 from orthodrome.targets import Target
 
 NAME = "recipe-2d"
-TITLE = "a banana in two dimensions: the first ten samples of SGLD, SGHMC and gSGRHMC"
+TITLE = "A banana in two dimensions: the first ten samples of SGLD, SGHMC and gSGRHMC"
 PAPER = "Ma, Chen & Fox 2015, section 4.1, Fig. 2 (right)"
 DATA = None
 

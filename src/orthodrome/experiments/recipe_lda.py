@@ -31,7 +31,7 @@ from orthodrome.models.topics.coherence import coherence
 from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 
 NAME = "recipe-lda"
-TITLE = "topics of Wikipedia: perplexity against documents for SGLD, SGHMC, SGRLD and SGRHMC"
+TITLE = "Topics of Wikipedia: perplexity against documents for SGLD, SGHMC, SGRLD and SGRHMC"
 PAPER = "Ma, Chen & Fox 2015, section 4.2, Fig. 3, supplement F.2 and Table S.1"
 DATA = (
     "wikipedia_en (articles of dumps.wikimedia.org counted on the words of dictnostops.txt in "
@@ -109,14 +109,14 @@ def coherences(curve: LDACurve, counts: Any, seed: int) -> tuple[float, float]:
 
 def claims(curves: dict[str, list[LDACurve]], npmi: tuple[float, float]) -> list[Claim]:
     """Claim what section 4.2 and the supplement say."""
-    text = f"the {WORDS} top words of SGRHMC's topics belong together: mean NPMI above that of random frequent words"
+    text = f"the {WORDS} top words of SGRHMC's topics are coherent: mean NPMI above that of random frequent words"
     found = {"topics": npmi[0], "words at random": npmi[1]}
     seconds = {row["case"]: row["seconds"] for row in runtime_rows(curves) if row["case"] in FIGURE}
     ratio = max(seconds.values()) / min(seconds.values())
     return [
         *order_claims(curves, "", "perplexity of mean predictions", lambda run: run.last),
         *order_claims(curves, "-single", "perplexity at single topics", lambda run: run.single),
-        Claim("runtime", f"run times are similar: within {SLOWEST:g} times", True, seconds, ratio < SLOWEST),
+        Claim("runtime", f"run times are similar: within a factor of {SLOWEST:g}", True, seconds, ratio < SLOWEST),
         Claim("topics", text, "Table S.1", found, npmi[0] > npmi[1]),
     ]
 
@@ -130,9 +130,13 @@ def order_claims(curves: dict[str, list[LDACurve]], suffix: str, measure: str, o
     equal = tuple(f"{name}, priors of SGRLD" for name in plain)
     statements = {
         "riemannian": ("both Riemannian samplers end below both others", metric, plain),
-        "riemannian-equal": ("the same at the priors of the Riemannian ones (not in the paper)", metric, equal),
+        "riemannian-equal": (
+            "with the Riemannian samplers' priors for all, they end below both others (not in the paper)",
+            metric,
+            equal,
+        ),
         "hamiltonian": ("the Hamiltonian term helps without a metric: SGHMC below SGLD", plain[1:], plain[:1]),
-        "hamiltonian-metric": ("and with one: SGRHMC below SGRLD", metric[1:], metric[:1]),
+        "hamiltonian-metric": ("the Hamiltonian term helps with a metric: SGRHMC below SGRLD", metric[1:], metric[:1]),
         "schedule": ("SGRLD is worse with a constant step", metric[:1], ("SGRLD, constant step",)),
     }
     found = []

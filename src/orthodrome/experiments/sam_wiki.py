@@ -58,7 +58,7 @@ def claims(curves: dict[str, MethodCurve]) -> list[Claim]:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     rates = {name: curve.draws_per_second for name, curve in curves.items()}
     full, gmc = ({name: curves[name].annealed for name in names} for names in (("sggmc, all", "gsgnht, all"), GMC))
-    equal_time = "annealed, after equal time: all documents at once below GMC"
+    equal_time = "annealed, after equal time: both full-batch samplers below both GMC methods"
     slowest, fast = max(rates[name] for name in GMC), rates["sggmc, S = 100"]
     return [
         *common_claims(curves, best),
@@ -70,6 +70,12 @@ def claims(curves: dict[str, MethodCurve]) -> list[Claim]:
             full | gmc,
             max(full.values()) < min(gmc.values()),
         ),
-        Claim("rates", "topic draws per second: batches ten times GMC", "GMC is slower", rates, fast > 10 * slowest),
-        Claim("memory", f"all of it below {MEMORY:.0f} GB", None, memory, memory < MEMORY),
+        Claim(
+            "rates",
+            "topic draws per second: minibatches make more than ten times as many as GMC",
+            "GMC is slower",
+            rates,
+            fast > 10 * slowest,
+        ),
+        Claim("memory", f"peak memory below {MEMORY:.0f} GB", None, memory, memory < MEMORY),
     ]

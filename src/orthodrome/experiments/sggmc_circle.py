@@ -121,7 +121,9 @@ def gmc_claims(apart: float, accepted: float, planar: dict[str, float]) -> list[
     said = "no obvious corruption of the result when using stochastic gradient"
     return [
         Claim("gmc-total-variation", "GMC: total variation below 0.02", None, apart, apart < 0.02),
-        Claim("gmc-acceptance", "GMC accepts nearly every trajectory of this step", None, accepted, accepted > 0.99),
+        Claim(
+            "gmc-acceptance", "GMC accepts nearly every trajectory at this step size", None, accepted, accepted > 0.99
+        ),
         Claim(
             "plane",
             "one chain each, bins of the plane: SGGMC is at most 0.05 farther from the law than GMC in total variation",
@@ -154,16 +156,12 @@ def claims(heat: dict[bool, float], distances: dict[bool, float]) -> list[Claim]
     """Return the claims of the paper about Fig. 3 (values of erratum 000-5)."""
     said = "no obvious corruption of the result"
     return [
-        Claim("temperature", "told of V: v.v/m is 1.00", 1.0, heat[True], abs(heat[True] - 1) < 0.02),
-        Claim(
-            "temperature-not-told", "not told of V: v.v/m is 1.49", None, heat[False], abs(heat[False] - 1.49) < 0.04
-        ),
-        Claim(
-            "total-variation", "told of V: total variation below 0.02", said, distances[True], distances[True] < 0.02
-        ),
+        Claim("temperature", "V known: v.v/m is 1.00", 1.0, heat[True], abs(heat[True] - 1) < 0.02),
+        Claim("temperature-not-told", "V unknown: v.v/m is 1.49", None, heat[False], abs(heat[False] - 1.49) < 0.04),
+        Claim("total-variation", "V known: total variation below 0.02", said, distances[True], distances[True] < 0.02),
         Claim(
             "total-variation-not-told",
-            "not told of V: total variation about 0.09",
+            "V unknown: total variation about 0.09",
             None,
             distances[False],
             0.06 < distances[False] < 0.13,
@@ -193,7 +191,7 @@ def figure(middles: Reals, density: Reals, shares: dict[bool, Reals], alone: dic
     left.scatter(np.cos(few), np.sin(few), s=8, color=BLUE, linewidths=0)
     left.set(aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     right.plot(middles, density, color=GREY, linewidth=2, label="exact")
-    right.plot(middles, shares[True] / BIN, color=BLUE, linewidth=1, label="SGGMC, told of V")
+    right.plot(middles, shares[True] / BIN, color=BLUE, linewidth=1, label="SGGMC, V known")
     right.plot(middles, shares[False] / BIN, color=ORANGE, linewidth=1, label="not told")
     right.set(xlabel="angle", ylabel="density")
     right.legend(frameon=False, fontsize=8)

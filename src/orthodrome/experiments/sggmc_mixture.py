@@ -112,8 +112,8 @@ def supplement_claims(truth: Reals, middles: Reals, sides: dict[str, Any], seed:
     gap = np.array([law[sides["v2 above"]].sum() - law[sides["v2 below"]].sum() for law in laws])
     error = float(gap.std(ddof=1) / np.sqrt(sets))
     weights = {"difference": float(gap.mean()), "standard error": error, "of one set": float(gap.std(ddof=1))}
-    where = "the modes are near (-pi/24, pi/8) and (pi/24, -pi/8), which leave out the prior, within 0.15"
-    alike = f"over {sets} sets of data the two modes weigh alike within 3 errors"
+    where = "the modes are within 0.15 of (-pi/24, pi/8) and (pi/24, -pi/8), their places without the prior"
+    alike = f"over {sets} sets of data the two modes have equal weights within 3 standard errors"
     return [
         Claim("supplement-d-places", where, "supplement D", found, off < 0.15),
         Claim("supplement-d-weights", alike, "equal-weighted modes", weights, abs(weights["difference"]) < 3 * error),
@@ -185,9 +185,9 @@ def claims(truth: Reals, found: Reals, heat: float, hot: float, clipped: float) 
             {"exact": upper(truth), "measured": upper(found)},
             abs(upper(truth) - upper(found)) < 0.05,
         ),
-        Claim("temperature", "v.v/m is near 1 with V", None, heat, 0.93 < heat < 1.07),
-        Claim("temperature-without", "without V it is above that", None, hot, hot > heat + 0.1),
-        Claim("clipped", "2C - epsilon V is seldom clipped", None, clipped, clipped < 0.05),
+        Claim("temperature", "v.v/m is near 1 with V known", None, heat, 0.93 < heat < 1.07),
+        Claim("temperature-without", "v.v/m is larger with V unknown", None, hot, hot > heat + 0.1),
+        Claim("clipped", "2C - epsilon V is rarely clipped", None, clipped, clipped < 0.05),
     ]
 
 

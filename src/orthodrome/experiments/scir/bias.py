@@ -48,7 +48,7 @@ from orthodrome.samplers.stochastic.sgrld import SGRLD
 from orthodrome.targets import Target
 
 NAME = "scir-bias"
-TITLE = "the bias of SGRLD near zero over steps and shapes, and none of SCIR; the cost of an iteration"
+TITLE = "The bias of SGRLD near zero over steps and shapes, its absence in SCIR, and the cost of an iteration"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 1.3, Proposition 1.1 and Corollary 3.2"
 DATA = None
 
@@ -238,10 +238,15 @@ def sgrld_claims(rows: list[dict[str, Any]]) -> list[Claim]:
     relative = {a: round(float(of(rows, "SGRLD", a, "relative")[-1]), 4) for a in SHAPES}
     growing = all(relative[a] > 2 * relative[b] for a, b in itertools.pairwise(SHAPES))
     linear = logarithmic_slope(rows, SHAPES[0])
-    first = "at shape 1 the bias of SGRLD is of the order h"
-    slower = "at shapes of 0.1 and less the bias falls slower than the root of h, against Proposition 1.1"
+    first = "at shape 1 the bias of SGRLD is of order h"
+    slower = (
+        "at shapes of 0.1 and less the bias falls more slowly than the square root of h, contrary to Proposition 1.1"
+    )
     log = "at the smallest shape 1 / mean grows about like log(1/h): slope"
-    text = "the relative bias at the shortest step explodes as the mean goes to 0: more than twice at every shape"
+    text = (
+        "the relative bias at the shortest step explodes as the mean goes to 0: it more than doubles "
+        "from shape to shape"
+    )
     return [
         Claim("order-at-1", first, 1.0, slopes[1.0], abs(slopes[1.0] - 1) < 0.35),
         Claim("order-near-zero", slower, "O(h)", slopes, slopes[0.01] < 0.5 and slopes[0.1] < 0.5),
@@ -260,9 +265,9 @@ def scir_claims(rows: list[dict[str, Any]], noisy: list[dict[str, Any]]) -> list
     z = max(abs(row["bias"]) / row["error"] for row in rows if row["method"] == "SCIR")
     mean = max(abs(row["mean"] - row["exact_mean"]) / row["mean_error"] for row in noisy)
     spread = max(abs(row["variance"] - row["exact_variance"]) / row["variance_error"] for row in noisy)
-    text = "no bias of SCIR's mean at any step and shape (largest, in standard errors)"
-    noisy_text = "no bias of SCIR's mean with noisy shapes at any step (largest, in standard errors)"
-    inflated = "its variance is a + tanh(h/2) Var[a_hat] (largest difference, in standard errors)"
+    text = "SCIR's mean has no bias at any step and shape (largest deviation, in standard errors)"
+    noisy_text = "SCIR's mean has no bias with noisy shapes at any step (largest deviation, in standard errors)"
+    inflated = "SCIR's variance is a + tanh(h/2) Var[a_hat] (largest difference, in standard errors)"
     return [
         Claim("scir-mean", text, 0.0, z, z < SURE),
         Claim("scir-noisy-mean", noisy_text, 0.0, mean, mean < SURE),
@@ -273,7 +278,7 @@ def scir_claims(rows: list[dict[str, Any]], noisy: list[dict[str, Any]]) -> list
 def cost_claims(cost: dict[str, float]) -> list[Claim]:
     """Claim that an iteration of SCIR costs about as much as one of SGRLD, and the same of the update alone."""
     whole = "an iteration of LDA by SCIR costs about as much as one by SGRLD (at most 1.5 times, processor seconds)"
-    alone = "the update of the weights alone costs about as much (at most twice, by JAX and by the kernel to NumPy)"
+    alone = "the update of the weights alone costs about as much (at most twice, in JAX and in numba against NumPy)"
     pick = lambda word: {name: value for name, value in cost.items() if (name.startswith("LDA")) == (word == "LDA")}
     updates = max(cost["ratio, JAX"], cost["ratio, numba to NumPy"])
     return [

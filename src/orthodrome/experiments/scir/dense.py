@@ -10,7 +10,7 @@ from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.scir.study import Study, best_rows, by_batch, exact_claim, figure2, study
 
 NAME = "scir-dense"
-TITLE = "weights away from zero: SCIR and SGRLD on a dense Dirichlet posterior against the size of batches"
+TITLE = "Weights away from zero: SCIR and SGRLD on a dense Dirichlet posterior against the size of batches"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 2.2, Fig. 2(b)"
 DATA = None
 

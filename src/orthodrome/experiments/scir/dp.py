@@ -38,7 +38,7 @@ from orthodrome.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 __all__ = ["DATA", "NAME", "PAPER", "TITLE", "run"]
 
 NAME = "scir-dp"
-TITLE = "clusters of a site's users without truncation: SCIR and SGRLD by minibatches, and full Gibbs"
+TITLE = "Clusters of a site's users without truncation: SCIR and SGRLD by minibatches, and full Gibbs"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 4.2, Fig. 3(b)"
 
 DRAWN: dict[str, VisitCase] = {

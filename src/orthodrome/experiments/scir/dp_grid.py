@@ -19,7 +19,7 @@ from orthodrome.plots.style import new_figure
 __all__ = ["DATA", "NAME", "PAPER", "TITLE", "run"]
 
 NAME = "scir-dp-grid"
-TITLE = "the grid search behind scir-dp: steps and base measures of SCIR and SGRLD"
+TITLE = "The grid search behind scir-dp: steps and base measures of SCIR and SGRLD"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 4.2"
 
 PRIORS = {"SCIR": (0.01, 0.1, 0.5, 1.0), "SGRLD": (0.001, 0.01, 0.1, 0.5)}

@@ -33,7 +33,7 @@ from orthodrome.experiments.support.lda.runs import (
 from orthodrome.plots.style import BLUE, GREY, ORANGE, new_figure
 
 NAME = "scir-lda"
-TITLE = "topics of Wikipedia: perplexity of SCIR and SGRLD as published and at equal priors, and Gibbs"
+TITLE = "Topics of Wikipedia: perplexity of SCIR and SGRLD as published and at equal priors, and Gibbs"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, section 4.1 and supplement, Fig. 3(a)"
 DATA = (
     "wikipedia_en (articles of dumps.wikimedia.org counted on the words of dictnostops.txt in "

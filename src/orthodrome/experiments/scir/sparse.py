@@ -27,7 +27,7 @@ from orthodrome.experiments.support.scir.study import (
 from orthodrome.plots.style import new_figure
 
 NAME = "scir-sparse"
-TITLE = "weights near zero: SCIR and SGRLD on a sparse Dirichlet posterior against the size of batches"
+TITLE = "Weights near zero: SCIR and SGRLD on a sparse Dirichlet posterior against the size of batches"
 PAPER = "Baker, Fearnhead, Fox & Nemeth 2018, sections 1.3 and 2.2, Fig. 1 and 2(a)"
 DATA = None
 
@@ -80,10 +80,18 @@ def distance_claims(found: Study) -> list[Claim]:
     better = all(ours[n] < 0.5 * right[n] for n in ours)
     claims += [
         Claim("scir-beats-sgrld", text, True, {"SCIR": ours, RIGHT: right}, better),
-        Claim("dks-sgrld", "SGRLD with the right drift has a distance of about .4", 0.4, right, near(right, 0.4, 0.1)),
-        Claim("dks-authors", "with the authors' drift about .6", 0.6, authors, near(authors, 0.6, 0.1)),
+        Claim(
+            "dks-sgrld", "SGRLD with the correct drift has a distance of about 0.4", 0.4, right, near(right, 0.4, 0.1)
+        ),
+        Claim(
+            "dks-authors",
+            "SGRLD with the authors' drift has a distance of about 0.6",
+            0.6,
+            authors,
+            near(authors, 0.6, 0.1),
+        ),
     ]
-    text = "SCIR approaches the exact sampler as batches grow: at n = 500 within .02 of it"
+    text = "SCIR approaches the exact sampler as batches grow: at n = 500 its distance is at most 0.02 larger"
     gap = ours[largest] - float(found.exact.mean())
     return [*claims, Claim("scir-to-exact", text, True, gap, gap < 0.02), exact_claim(found)]
 
@@ -91,7 +99,9 @@ def distance_claims(found: Study) -> list[Claim]:
 def limit_claim(found: Study, n: int, limit: float) -> Claim:
     """Claim the distance of SCIR at one batch size."""
     value = found.mean("SCIR", n)
-    return Claim(f"dks-scir-{n}", f"SCIR with batches of {n}: at most {limit}", limit, value, value <= limit)
+    return Claim(
+        f"dks-scir-{n}", f"SCIR with batches of {n}: a distance of at most {limit}", limit, value, value <= limit
+    )
 
 
 def near(values: dict[int, float], reference: float, tolerance: float) -> bool:
@@ -103,7 +113,10 @@ def box_claims(boxes: dict[str, Reals]) -> list[Claim]:
     """Claim what Fig. 1 shows: SGRLD rarely proposes small weights, SCIR does."""
     quartile = np.percentile(boxes["exact"], 25)
     share = {name: round(float(np.mean(x < quartile)), 3) for name, x in boxes.items()}
-    text = "SGRLD rarely has weights below the lower quartile of exact draws (less than a tenth of draws, right or not)"
+    text = (
+        "SGRLD rarely has weights below the lower quartile of exact draws (less than a tenth of draws, "
+        "with either drift)"
+    )
     rare = share[RIGHT] < 0.1 and share[AUTHORS] < 0.1
     other = "SCIR has weights below the lower quartile of exact draws about as often as exact draws"
     return [

@@ -162,8 +162,6 @@ def choice_claims(seed: int, chains: int, time: float) -> list[Claim]:
         measured = {"passages per unit of time": found, "standard errors": errors}
         if name == "D":
             measured["by quadrature"] = {kind: 1 / passage_time(kind == "adaptive") for kind in level}
-        text = (
-            f"{name} that grows where the density is low passes between the wells more often than its mean (3 errors)"
-        )
+        text = f"a {name} that grows where the density is low crosses between wells more often than its mean (3 errors)"
         claims.append(Claim(f"choice-{name}", text, said[name], measured, gain > 3 * np.hypot(*errors.values())))
     return claims

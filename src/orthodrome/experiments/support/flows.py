@@ -42,7 +42,7 @@ def cost_claims() -> list[Claim]:
     for name, manifold, rest in (("sphere", Sphere(), ()), ("frames", Stiefel(), (COLUMNS,))):
         found = [operations(manifold, (d, *rest)) for d in SIZES]
         ratio = (found[2] - found[1]) / (found[1] - found[0])
-        text = f"{name}: twice the d costs twice the operations of a projection and a flow, but for a constant"
+        text = f"{name}: doubling d doubles the operations of a projection and a flow, apart from a constant"
         measured = {"operations": dict(zip(map(str, SIZES), found, strict=True)), "ratio of the growth": ratio}
         share = found[0] > 0 and found[2] / found[0] > 2
         claims.append(Claim(f"cost-{name}", text, "linear in d", measured, bool(share and abs(ratio - 2) < LINEAR)))
@@ -57,7 +57,13 @@ def group_claims() -> list[Claim]:
     text = "the flow of square frames is X exp(t A) with A = X'V"
     return [
         Claim("orthogonal-group", text, "section 4.3", off, max(off.values()) < 1e-12),
-        Claim("rodrigues", "for d = 3 it is Rodrigues' formula", "section 4.3", rodrigues, rodrigues < 1e-12),
+        Claim(
+            "rodrigues",
+            "for d = 3 the flow of square frames is Rodrigues' formula",
+            "section 4.3",
+            rodrigues,
+            rodrigues < 1e-12,
+        ),
     ]
 
 

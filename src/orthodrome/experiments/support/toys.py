@@ -53,7 +53,7 @@ def mode_claims(
         claims += [
             Claim(
                 f"place-{side}-{name}",
-                f"{name}: the mode {side} is within {PLACE:g} of the exact place",
+                f"{name}: the mode {side} is within {PLACE:g} of its exact place",
                 "both modes",
                 place,
                 off <= PLACE + 1e-9,

@@ -91,7 +91,7 @@ def verdict_claims(by: Mapping[Any, Any]) -> list[Claim]:
         ),
         (
             "acceptance",
-            "their acceptance is lower at alpha = 0.1 than at 5",
+            "both HMC samplers have a lower acceptance rate at alpha = 0.1 than at 5",
             accepted,
             all(a < b for a, b in accepted.values()),
         ),
@@ -107,16 +107,16 @@ def verdict_claims(by: Mapping[Any, Any]) -> list[Claim]:
             sphere,
             sphere["0.5"] > BETTER * sphere["0.1"],
         ),
-        ("simplex-at-half", "on the simplex it stays poor there", flat, flat["0.5"] < POOR),
+        ("simplex-at-half", "at alpha = 0.5 simplex HMC stays poor", flat, flat["0.5"] < POOR),
         (
             "simplex-from-one",
-            "from alpha = 1 on the simplex sampler improves a hundredfold",
+            "from alpha = 1 on, simplex HMC improves a hundredfold",
             flat,
             min(flat["1"], flat["5"]) > BETTER * flat["0.5"],
         ),
         (
             "edge",
-            "there the sphere keeps an edge",
+            "from alpha = 1 on, spherical HMC keeps an edge over simplex HMC",
             {"simplex": flat, "sphere": sphere},
             sphere["1"] > flat["1"] and sphere["5"] > flat["5"],
         ),
@@ -170,7 +170,7 @@ def faster_claim(by: Mapping[Any, Any], alpha: float, table: Mapping[str, Sequen
     """Return the claim that our ESS per second is at least twice that of the best row."""
     best = max(by[name, alpha].ess_per_second for name in table)
     ratio = by[ours, alpha].ess_per_second / best
-    text = f"alpha = {alpha:g}: ours, tuned by itself, has at least twice the ESS per second of the best of the four"
+    text = f"alpha = {alpha:g}: self-tuned HMC has at least twice the ESS per second of the best of the four"
     shortest = min(by[name, alpha].seconds for name in (*table, ours))
     return too_short(Claim(f"faster-{alpha:g}", text, None, ratio, bool(ratio >= 2)), shortest)
 
@@ -181,7 +181,7 @@ def walls_claim(paper: Any, ours: Any, printed: float) -> Claim:
         "against_table": ours.ess_per_gradient / (printed / 100 / 20),
         "against_measured": ours.ess_per_gradient / paper.ess_per_gradient,
     }
-    text = "alpha = 0.1: ours has at least 100 times the ESS per gradient of the paper's spherical HMC"
+    text = "alpha = 0.1: self-tuned HMC has at least 100 times the ESS per gradient of the paper's spherical HMC"
     claim = Claim("walls-0.1", text, printed, measured, bool(min(measured.values()) >= 100))
     return unconverged(claim, [paper])
 

@@ -50,7 +50,7 @@ def read_result(name: str, folder: Path) -> Reproduced:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         right = False
     if not right:
-        raise BadInput(f"{path} is no result of {name}: remove it, or run `orthodrome reproduce {name}` again")
+        raise BadInput(f"{path} is not a result of {name}: remove it, or run `orthodrome reproduce {name}` again")
     return Reproduced(name, content, folder)
 
 

@@ -68,7 +68,10 @@ def collapse_claims(found: list[Rates], hard: tuple[Reals, float]) -> list[Claim
         median = float(np.median(one.log10))
         law = f"c1 = {one.times * one.c1:.0f}" + (f", A {one.times:.0f} times as large" if one.times > 1 else "")
         above = one.c1 == 0
-        text = f"{law}: Hoff's rejection step for x1 accepts {'more' if above else 'less'} than 1e{limit:.0f}"
+        text = (
+            f"{law}: the acceptance rate of Hoff's rejection step for x1 is "
+            f"{'above' if above else 'below'} 1e{limit:.0f}"
+        )
         says = "exponentially poor (of the order of 1e-100)" if not above else None
         measured = {"median_log10": median, "lowest_log10": float(one.log10.min())}
         claims.append(Claim(f"hoff-{one.times * one.c1:.0f}", text, says, measured, (median > limit) == above))
@@ -85,6 +88,9 @@ def geodesic_claim(x: Reals, gradients: float) -> Claim:
     truth = np.concatenate([np.asarray(exact.mean)[:1], np.diag(np.asarray(exact.second))])
     error = np.asarray(array_stats.mcse(seen, chain_axis=0, draw_axis=1, method="mean"))
     z = float(np.max(np.abs(seen.mean((0, 1)) - truth) / error))
-    text = f"c1 = {HARD * TIMES:.0f}, A {TIMES:.0f} times as large: the geodesic sampler's moments are exact (4 errors)"
+    text = (
+        f"c1 = {HARD * TIMES:.0f}, A {TIMES:.0f} times as large: the geodesic sampler's moments are exact "
+        "within 4 standard errors"
+    )
     measured = {"worst_z": z, "gradients_for_a_draw": gradients}
     return Claim("hoff-geodesic", text, "run times that are independent of the parameter values", measured, z < 4)

@@ -65,7 +65,7 @@ def within_error(claim: Claim, off: float, error: float) -> Claim:
     """
     if claim.holds or not (np.isfinite(off) and np.isfinite(error)) or off >= DECIDED * error:
         return claim
-    return undecided(claim, f"off by {off / error:.1f} Monte Carlo standard errors; {DECIDED:g} would decide")
+    return undecided(claim, f"off by {off / error:.1f} Monte Carlo standard errors; {DECIDED:g} are needed to decide")
 
 
 def still_moving(claim: Claim, trace: Any) -> Claim:
@@ -73,26 +73,26 @@ def still_moving(claim: Claim, trace: Any) -> Claim:
     lines = np.atleast_2d(np.asarray(trace, float))
     quarter = lines.shape[1] // 4
     if quarter < 4:
-        return undecided(claim, f"{lines.shape[1]} draws a chain are too few to see whether the chains have arrived")
+        return undecided(claim, f"{lines.shape[1]} draws per chain are too few to see whether the chains have settled")
     before, after = lines[:, -2 * quarter : -quarter], lines[:, -quarter:]
     noise = np.sqrt((spread(before) ** 2 + spread(after) ** 2) / quarter)
     steps = np.abs(after.mean(axis=1) - before.mean(axis=1)) / np.maximum(noise, 1e-300)
     moving = int(np.sum(steps > MOVING))
     if not moving:
         return claim
-    return undecided(claim, f"{moving} of {len(lines)} chains are still on their way after {lines.shape[1]} draws")
+    return undecided(claim, f"{moving} of {len(lines)} chains have not settled after {lines.shape[1]} draws")
 
 
 def unsettled(claim: Claim, off: float, moved: float) -> Claim:
     """Return a claim about the order of curves, undecided if it fails by less than they moved over their last fifth."""
     if claim.holds or not np.isfinite(off) or moved < off:
         return claim
-    return undecided(claim, f"the curves move by {moved:.3g} over their last fifth, and it fails by {off:.3g}")
+    return undecided(claim, f"the curves move by {moved:.3g} over their last fifth, and the claim fails by {off:.3g}")
 
 
 def unfinished(claim: Claim, done: float, whole: float, unit: str) -> Claim:
     """Return a claim about the end of a run, undecided if it fails after a part of the length that it is about."""
-    return claim if done >= whole else undecided(claim, f"{done:,g} of the {whole:,g} {unit} that it is about")
+    return claim if done >= whole else undecided(claim, f"{done:,g} of the {whole:,g} {unit} that the claim is about")
 
 
 def unconverged(claim: Claim, entries: Sequence[Any]) -> Claim:
@@ -104,7 +104,7 @@ def unconverged(claim: Claim, entries: Sequence[Any]) -> Claim:
     if worst.rhat < CONVERGED:
         return claim
     return undecided(
-        claim, f"R-hat of {worst.sampler} at alpha = {worst.alpha:g} is {worst.rhat:.2f}: it has no ESS yet"
+        claim, f"R-hat of {worst.sampler} at alpha = {worst.alpha:g} is {worst.rhat:.2f}: its ESS is not meaningful yet"
     )
 
 
@@ -120,4 +120,6 @@ def too_short(claim: Claim, seconds: float) -> Claim:
     """Return the claim, undecided if it fails and the shortest run that was timed took too little time."""
     if seconds >= SHORTEST:
         return claim
-    return undecided(claim, f"a run of {seconds:.2g} processor seconds is too short to time; {SHORTEST:g} would do")
+    return undecided(
+        claim, f"a run of {seconds:.2g} processor seconds is too short to time; {SHORTEST:g} would suffice"
+    )

@@ -45,7 +45,9 @@ def seconds_claims(
         text = f"alpha = {alpha:g}, {name}: ESS per second over that of {LAST}, within 15 % of the table"
         claim = Claim(f"seconds-{alpha:g}-{slug(name)}", text, said, seen, abs(seen / said - 1) <= CLOSE)
         here, there = ours[LAST] / ours[name], theirs[LAST] / theirs[name]
-        why = f"a draw of {LAST} takes as long as {here:.2g} of {name} here and as {there:.2g} in the table, by other "
+        why = (
+            f"a draw of {LAST} takes as long as {here:.2g} draws of {name} here and {there:.2g} in the table, by other "
+        )
         why += f"code on another machine; the ratio of their ESS per draw is {seen / said * there / here:.2f} times "
         claims.append(judged(claim, f"{why}the table's", [entries[name], entries[LAST]], shortest))
     order = sorted(printed, key=lambda name: -printed[name])

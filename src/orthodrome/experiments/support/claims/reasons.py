@@ -10,15 +10,18 @@ MORE_CLUSTERS = (
     "a Dirichlet process expects more clusters at a higher concentration, alpha log(1 + n / alpha) of n users"
 )
 FORGOTTEN = (
-    "likely the published step: a word that no batch had for some twenty updates is forgotten, as is shown at a prior "
+    "likely the published step: a word absent from some twenty batches in turn is forgotten, as is shown at a prior "
     "of 1e-4; at a prior of 1 the claim holds"
 )
 REASONS: dict[tuple[str, str], str] = {
     ("scir-bias", "cost-update"): "SGRLD needs one normal number for a weight, SCIR a Gamma number and up to three "
-    "more; the claim is right of a whole iteration of LDA, most of which is the sweeps over documents",
+    "more; the claim holds for a whole iteration of LDA, most of which is the sweeps over documents",
     ("scir-bias", "cost"): "with 20 topics and 20 sweeps the update is a larger part of an iteration than at the "
     "paper's sizes, where the ratio is 0.8",
-    ("scir-lda", "equal-beta = 1e-4"): "at a prior of 1e-4 words that no batch had get the weights that the posterior "
+    (
+        "scir-lda",
+        "equal-beta = 1e-4",
+    ): "at a prior of 1e-4 words absent from the batches get the weights that the posterior "
     "gives them, below e^-1000, and a single held-out token then costs SCIR everything",
     ("scir-lda", "equal-beta = 0.1"): FORGOTTEN,
     ("scir-lda", "vocabulary"): "likely the published step: rare words, of which a larger vocabulary has more, are "
@@ -26,7 +29,7 @@ REASONS: dict[tuple[str, str], str] = {
     (
         "scir-dp",
         "worsens",
-    ): "the right sampler does not worsen; the published rise is that of the faults (`fault-rise`)",
+    ): "the correct sampler does not worsen; the published rise is due to the faults (`fault-rise`)",
     ("scir-dp", "concentration-clusters-right"): MORE_CLUSTERS,
     ("scir-dp", "concentration-clusters-faults"): MORE_CLUSTERS,
     ("scir-dp", "concentration-fit-right"): f"{MORE_CLUSTERS}; more of them fit better",
@@ -46,7 +49,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("recipe-2d", "moments-gSGRHMC, own"): "the correction of this metric has a pole where U~ + C = 0, which the error "
     "of a gradient reaches: of 1,000 chains 127 run away within 5,000 steps of 0.05, 22 of 0.025 and 2 of 0.0125; with "
     "the metric of the exact potential none does",
-    ("recipe-2d", "moments-SGLD, step .05"): "it is off by more than can be measured: among 5,000 chains some run "
+    ("recipe-2d", "moments-SGLD, step .05"): "the error is too large to measure: among 5,000 chains some run "
     "away, as Euler's step does where the curvature is above 2 / step (1 of 1,000 chains in another run, in which the "
     "others had E x1^2 = 0.905)",
     ("sam-20news", "full-batch"): "with tuned steps and proportions kept between iterations both GMC variants arrive "
@@ -55,7 +58,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("sam-wiki", "thermostat"): "with tuned steps both samplers end at the same level",
 }
 UNKNOWN = {
-    "quick": "not looked into at this scale",
+    "quick": "not investigated at this scale",
     "paper": "the cause is not known",
 }
 """What is said of a claim that fails for a reason nobody has found, by scale."""

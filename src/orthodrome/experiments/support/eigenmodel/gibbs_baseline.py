@@ -51,7 +51,10 @@ def gibbs_claims(found: Baseline, level: float, edges: Reals) -> list[Claim]:
     """Return the claims on the mode, the acceptance rate and the time, given the level of the best mode."""
     tail = slice(-max(1, found.lp.shape[1] // 5), None)
     ends = found.lp[:, tail].mean(axis=1)
-    text = "Hoff's Gibbs sampler converges to the same mode: a chain of it ends within 25 nats of the tempered ones"
+    text = (
+        "Hoff's Gibbs sampler converges to the same mode: at least one of its chains ends within 25 nats "
+        "of the tempered ones"
+    )
     mode = Claim("gibbs-mode", text, "the same mode", ends.round(1).tolist(), bool(np.max(ends) > level - 25))
     ratio = found.seconds / compiled_seconds(edges, "float32")
     measured = {"acceptance_rate": found.acceptance, "sweep_over_trajectory": ratio}

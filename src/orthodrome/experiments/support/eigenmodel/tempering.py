@@ -70,7 +70,7 @@ def caption_claims(kinds: dict[str, Any], gibbs: Reals, least: float) -> list[Cl
         still_moving(
             Claim(
                 "permutations-paper",
-                "with it every chain goes through several orders of the eigenvalues",
+                "with the paper's tempering every chain visits several orders of the eigenvalues",
                 switching,
                 counts,
                 min(counts["paper's tempering"]) > 1,
@@ -78,14 +78,20 @@ def caption_claims(kinds: dict[str, Any], gibbs: Reals, least: float) -> list[Cl
             printed.lp,
         ),
         still_moving(
-            Claim("permutations-ours", "so does our tempering", switching, counts, min(counts["tempered"]) > 1),
+            Claim(
+                "permutations-ours",
+                "with self-tuned tempering every chain visits several orders of the eigenvalues",
+                switching,
+                counts,
+                min(counts["tempered"]) > 1,
+            ),
             kinds["tempered"].lp,
         ),
         Claim("permutations-gibbs", "Hoff's sampler keeps one order", fixed, counts, max(counts["Hoff's Gibbs"]) == 1),
         still_moving(
             Claim(
                 "local-mode",
-                "a single chain ends at a local mode with about 1e-36 of the density (log10 within 15 %)",
+                "a single chain ends at a local mode of about 1e-36 times the highest density (log10 within 15 %)",
                 LOCAL,
                 shares,
                 any(abs(share / LOCAL - 1) <= CLOSE for share in shares),

@@ -69,7 +69,7 @@ def direction_claims(context: Context) -> list[Claim]:
     worst, off = (max(abs(v) for row in found.values() for v in row) for found in (z, width))
     text = f"{count:,} rows by batches: planted weights and concentrations within {FAR:g} posterior standard deviations"
     narrow = (
-        f"its posterior is narrower than the exact one of {part:,} rows by the root of the ratio (log within {WIDE:g})"
+        f"the posterior is narrower than that of {part:,} rows by the root of the ratio of rows (log within {WIDE:g})"
     )
     return [
         Claim("directions-planted", text, "section 6", z, worst < FAR),

@@ -134,7 +134,7 @@ def explained(claim: Claim, covered: Any, spread: Reals) -> Claim:
     if claim.holds:
         return claim
     quiet, loud = thirds(covered, spread)
-    why = "noises that the law has not: of the third in the columns that vary least the intervals cover "
+    why = "noise that differs between columns: of the third in the columns that vary least the intervals cover "
     why += f"{quiet:.2f}, of the third in those that vary most {loud:.2f}"
     return dataclasses.replace(claim, why=why)
 
@@ -151,7 +151,8 @@ def by_entries(claim: Claim, differences: Reals) -> Claim:
     if claim.holds or z >= DECIDED:
         return claim
     return undecided(
-        claim, f"{len(differences):,} held-out entries tell by {z:.1f} standard errors; {DECIDED:g} decide"
+        claim,
+        f"{len(differences):,} held-out entries differ by {z:.1f} standard errors; {DECIDED:g} are needed to decide",
     )
 
 

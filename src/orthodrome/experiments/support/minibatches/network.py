@@ -92,7 +92,13 @@ def network_claims(context: Context) -> list[Claim]:
     scores = {"batches": large.score(data.held_out, data.joined), "full": small.score(data.held_out, data.joined)}
     trace = np.asarray(large.draws_["sample_stats"]["temperature"], float)
     heat = float(trace.mean())
-    warm = Claim("network-temperature", "its kinetic temperature is within 5 % of 1", None, heat, abs(heat - 1) < 0.05)
+    warm = Claim(
+        "network-temperature",
+        "the kinetic temperature of the network's chains is within 5 % of 1",
+        None,
+        heat,
+        abs(heat - 1) < 0.05,
+    )
     text = f"{nodes:,} nodes by batches of pairs: held-out AUC at least that of the full model of {subset:,} of them"
     return [
         Claim("network-auc", text, "section 6", scores, scores["batches"] >= scores["full"]),
@@ -111,8 +117,11 @@ def time_claims(nodes: int, edges: Any, batch_size: int) -> list[Claim]:
     cases = {"all": (nodes, edges), "fewer edges": (nodes, thinned), "fewer nodes": (fewer, inside)}
     found = seconds({name: ten_draws(*case, size) for name, case in cases.items()})
     pairs, ratio = SMALLER**2, found["all"] / found["fewer nodes"]
-    text = f"with {pairs} times the pairs ({SMALLER} times the nodes) a draw takes as long, within a half"
-    other = f"with {len(edges) / len(thinned):.0f} times the edges of the same nodes it takes as long, within a half"
+    text = f"with {pairs} times the pairs ({SMALLER} times the nodes) a draw takes at most half as long again"
+    other = (
+        f"with {len(edges) / len(thinned):.0f} times the edges of the same nodes a draw takes at most "
+        "half as long again"
+    )
     same = found["all"] / found["fewer edges"]
     return [
         Claim("network-time-pairs", text, None, found | {"ratio": ratio}, ratio <= LONGER),

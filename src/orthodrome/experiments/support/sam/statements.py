@@ -31,7 +31,9 @@ def settled(claim: Claim, off: float, curves: Iterable[MethodCurve]) -> Claim:
     moved = max(steps, default=0.0)
     if claim.holds or not moved > off:
         return claim
-    return undecided(claim, f"the curves move by {moved:.0f} between their last two looks, and it fails by {off:.0f}")
+    return undecided(
+        claim, f"the curves move by {moved:.0f} between their last two evaluations, and the claim fails by {off:.0f}"
+    )
 
 
 def statement_claims(curves: Curves, size: int) -> list[Claim]:
@@ -54,7 +56,7 @@ def full_batch_claims(curves: Curves) -> list[Claim]:
     ):
         full = ends(curves, (f"{method}, all{ending}" for method in SAMPLERS))
         gmc = ends(curves, (f"{method}{ending}" for method in GMC))
-        text = f"annealed, {label} settings: both full-batch samplers end below both GMC methods"
+        text = f"annealed ({label} settings): both full-batch samplers end below both GMC methods"
         off = max(full.values()) - min(gmc.values())
         claim = Claim(f"full-batch-{label}", text, said, full | gmc, off < 0)
         claims.append(settled(claim, off, [curves[name] for name in (*full, *gmc)]))
@@ -113,7 +115,7 @@ def batch_size_claim(curves: Curves, sizes: tuple[int, ...]) -> Claim:
     names = [f"{method}, {kind}" for method in SAMPLERS for kind in (*(f"S = {size}" for size in sizes), "all")]
     found = ends(curves, names)
     best = min(found, key=lambda name: found[name])
-    text = "annealed, after equal time: the batch size that ends lowest is not that of all documents"
+    text = "annealed, after equal time: the batch size that ends lowest is smaller than the whole corpus"
     said = "an appropriately smaller batch size achieves a better result"
     claim = Claim("batch-size", text, said, found | {"best": best}, not best.endswith("all"))
     off = min(found[name] for name in names if not name.endswith("all")) - found[best]
@@ -129,7 +131,7 @@ def gap(curves: Curves, size: int) -> float:
 def gap_claim(few: Curves, many: Curves, size: int) -> Claim:
     """Return the claim that the gap is larger with more documents, after equal time."""
     found = {"few documents": gap(few, size), "many documents": gap(many, size)}
-    text = "annealed, after equal time: the gap between ours and the best other method grows with the documents"
+    text = "annealed, after equal time: the lead of SGGMC or gSGNHT over the best other method grows with the documents"
     said = "the gap between our methods and other baselines gets larger"
     off = found["few documents"] - found["many documents"]
     return settled(Claim("gap", text, said, found, off < 0), off, [*few.values(), *many.values()])

@@ -79,7 +79,7 @@ def figure2(found: Study, title: str) -> Any:
 def exact_claim(found: Study) -> Claim:
     """Claim the distance of exact draws."""
     value = float(found.exact.mean())
-    text = "1000 independent exact draws have a distance of about .027"
+    text = "1000 independent exact draws have a distance of about 0.027"
     return Claim("dks-exact", text, 0.027, value, abs(value - 0.027) < 0.006)
 
 

@@ -48,8 +48,8 @@ def accuracy_claims() -> list[Claim]:
     for name, noise in (("noise", NOISE), ("exact", 0.0)):
         found = {kind: near_the_mode(kind == "adaptive", noise) for kind in ("adaptive", "constant")}
         about = f"gradients with the variance {noise:g}" if noise else "exact gradients"
-        text = f"{about}, step {STEP:g}: near the modes draws with a D that is small there are nearer to the law than "
-        text += "draws with its mean (total variation)"
+        text = f"{about}, step {STEP:g}: near the modes, draws with a D that is small there are closer to the law than "
+        text += "draws with the mean of D (total variation)"
         said = "can increase accuracy near the global mode"
         claims.append(Claim(f"accuracy-{name}", text, said, found, found["adaptive"] < found["constant"]))
     return claims

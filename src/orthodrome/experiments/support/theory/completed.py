@@ -57,10 +57,12 @@ def completion_claims(seed: int) -> list[Claim]:
     integral = float(np.max(np.abs(plane.curl[plane.reliable][:, 0, 1] + 1)))
     naive = complete_by_fourier(hmc, friction, law, BOX).residual
     more = {"SGNHT, 3 dimensions": thermostat(), "linear, 4 dimensions": linear(seed)}
-    text = "the drift that the curl matrix found gives is that of the SDE, relative to its largest, within 0.01"
+    text = "the curl matrix that is found gives the drift of the SDE within 0.01 of its largest value"
     return [
         Claim("theorem-2", f"HMC and SGHMC: Q_12 = -1 within {CLOSE:g}", "S.9", off, max(off.values()) < CLOSE),
-        Claim("theorem-2-plane", "HMC: so by the integral (S.11), within 1e-3", "S.11", integral, integral < 1e-3),
+        Claim(
+            "theorem-2-plane", "HMC: Q_12 = -1 by the integral (S.11) within 1e-3", "S.11", integral, integral < 1e-3
+        ),
         Claim("theorem-2-more", text, "S.9", more, max(more.values()) < 0.01),
         Claim(
             "theorem-2-naive",

@@ -82,10 +82,16 @@ def jump_claims(seed: int, copies: int, jumps: int) -> list[Claim]:
     text = (
         f"HMC by the recipe with a new momentum every {EVERY} steps: the variance is that of the integrator within 4 "
     )
-    text += "errors, and this is 1 within 0.005"
-    stuck = "without jumps it stays on its first levels: a variance above 4"
+    text += "standard errors, and the latter is 1 within 0.005"
+    stuck = "without jumps the chain stays on its first energy levels: the variance is above 4"
     return [
         Claim("jumps", text, "section 2.1", measured, off < 4 * errors["with jumps"] and abs(own - 1) < 0.005),
         Claim("jumps-none", stuck, "a jump process must be added", found["without"], found["without"] > 4),
-        Claim("jumps-refused", "and is refused by name", None, told, "no jumps" in told and "refresh_every" in told),
+        Claim(
+            "jumps-refused",
+            "HMC without jumps is refused, with the remedy named",
+            None,
+            told,
+            "no jumps" in told and "refresh_every" in told,
+        ),
     ]

@@ -112,13 +112,13 @@ def stationary_claims(seed: int) -> list[Claim]:
     for name, (recipe, points) in right(at).items():
         report = check_recipe(recipe, points)
         off = float("nan") if report.sde is None else report.sde.residual
-        text = f"{name}: its D and Q are a recipe, and the residual of the stationary equation is below {RIGHT:g}"
+        text = f"{name}: its D and Q form a recipe, and the residual of the stationary equation is below {RIGHT:g}"
         said = f"Theorem 1; {PLACES.get(name, 'section 3.1')}"
         claims.append(Claim(f"theorem-1-{slug(name)}", text, said, off, bool(report.ok and off < RIGHT)))
     shapes = {1: at["x"], 2: (at["x"], at["r"]), 3: (at["x"], at["r"], at["xi"])}
     for (name, sde), count in zip(wrong().items(), (2, 2, 2, 1, 3), strict=True):
         off = check_sde(*sde, shapes[count]).residual
-        text = f"{name} does not keep the law: a residual above {WRONG:g}"
+        text = f"{name} does not keep the law: the residual is above {WRONG:g}"
         claims.append(Claim(f"wrong-{slug(name)}", text, "not of the form of Eq. (3)", off, bool(off > WRONG)))
     return claims
 

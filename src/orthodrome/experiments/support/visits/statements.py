@@ -48,13 +48,13 @@ def reference_claims(found: dict[str, Curves], single: float) -> list[Claim]:
     low = {"one component": single, "SCIR": float(scir.max()), "Gibbs": float(gibbs.last.max())}
     below = max(low["SCIR"], low["Gibbs"]) < single - 0.3
     without = float(found[SUMS].last.mean() - gibbs.last.mean())
-    noise = f"the noise of the batches: without it, and all else the same, the gap is {without:.3f} (`near-gibbs-sums`)"
-    both = "by sums, and with splits and merges in both, SCIR"
+    noise = f"the noise of the minibatches: without it, all else equal, the gap is {without:.3f} (`near-gibbs-sums`)"
+    both = "with such sums, and splits and merges in both, SCIR"
     return [
-        near_gibbs("near-gibbs", "right, SCIR", found["SCIR"], gibbs, "much worse than Gibbs", noise),
-        near_gibbs("near-gibbs-sums", "by sums of all rows at their present labels, SCIR", found[SUMS], gibbs),
+        near_gibbs("near-gibbs", "implemented correctly, SCIR", found["SCIR"], gibbs, "much worse than Gibbs", noise),
+        near_gibbs("near-gibbs-sums", "with sums over all rows at their current labels, SCIR", found[SUMS], gibbs),
         near_gibbs("near-gibbs-moves", both, found[MOVES], found[GIBBS_MOVES]),
-        Claim("one-component", "SCIR and Gibbs are below one component by 0.3 nats and more", None, low, below),
+        Claim("one-component", "SCIR and Gibbs are below one component by at least 0.3 nats", None, low, below),
     ]
 
 
@@ -75,7 +75,7 @@ def paper_claims(found: dict[str, Curves]) -> list[Claim]:
     spread = {name: float(found[name].last.std(ddof=1)) for name in ("SCIR", "SGRLD")}
     many = clusters(found, "SCIR", "SGRLD")
     up = {"SGRLD": rise(found["SGRLD"])}
-    text = "SCIR converges to a lower score than SGRLD, every seed below every seed"
+    text = "SCIR converges to a lower score than SGRLD, for every pair of seeds"
     return [
         Claim("scir-lower", text, True, ends(found, "SCIR", "SGRLD"), bool(lower)),
         few_seeds(
@@ -98,7 +98,7 @@ def few_seeds(claim: Claim, ratio: float, seeds: int) -> Claim:
     if ratio >= least:
         return claim
     return undecided(
-        claim, f"a ratio of {ratio:.2g} between standard deviations of {seeds} seeds; {least:.2g} would decide"
+        claim, f"a ratio of {ratio:.2g} between standard deviations of {seeds} seeds; {least:.2g} is needed to decide"
     )
 
 
@@ -110,7 +110,7 @@ def fault_claims(found: dict[str, Curves], single: float) -> list[Claim]:
     many = clusters(found, "SGRLD", "SGRLD, fault b", "SGRLD, fault c", "SGRLD, faults b, c")
     up = {name: rise(found[name]) for name in ("SCIR, fault b", "SGRLD, faults b, c")}
     far = "with fault b no method is better than one component: stochastic methods are far worse than Gibbs"
-    more = "with fault c SGRLD has at least twice the clusters that it has without"
+    more = "with fault c SGRLD has at least twice as many clusters as without it"
     seen = wrong | {"one component": single, "Gibbs": gibbs}
     return [
         Claim("fault-b", far, "Gibbs is clearly better", seen, min(with_b) > single),
@@ -128,7 +128,7 @@ def fault_claims(found: dict[str, Curves], single: float) -> list[Claim]:
 def concentration_claims(fixed: dict[str, Curves]) -> list[Claim]:
     """Claim the paper's remark: with a higher concentration SGRLD has fewer clusters too many, and fits worse."""
     found = []
-    for faults, label in (("", "right"), ("bc", "with both faults")):
+    for faults, label in (("", "implemented correctly"), ("bc", "with both faults")):
         names = [name for name in fixed if ("faults" in name) == bool(faults)]
         many, scores = clusters(fixed, *names), {name: float(fixed[name].last.mean()) for name in names}
         first, last = names[0], names[-1]
