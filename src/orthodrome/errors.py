@@ -30,7 +30,7 @@ class CheckpointError(OrthodromeError):
 
 
 class Diverged(OrthodromeError):
-    """A run that met a non-finite number; the draws made before it are kept.
+    """An error raised when a run meets a non-finite number; the draws made before it are kept.
 
     chain: the number of the chain
     step: the number of the transition, counted from the start of the run
@@ -45,8 +45,8 @@ class Diverged(OrthodromeError):
 
 
 class OrthodromeWarning(UserWarning):
-    """A warning that the run is valid but that the user should know something about it."""
+    """A warning about a run that is valid but needs the user's attention."""
 
 
 class NotConverged(OrthodromeWarning):
-    """A run ended, but its draws are not (yet) those of its law."""
+    """A warning that the draws of a run have not converged to the target distribution."""

@@ -89,7 +89,11 @@ class Estimate(NamedTuple):
 @keeps_programs
 @jax.jit
 def value_and_gradient(law: EmbeddedLaw, x: Tree) -> tuple[Array, Tree]:
-    """Return log pi_H(x) and its ambient gradient, by automatic differentiation."""
+    """Return log pi_H(x) and its ambient gradient, by automatic differentiation.
+
+    law: a `Target` or a `Posterior`
+    x: an embedded position
+    """
     return law.with_gradient(x) if isinstance(law, ExactLaw) else jax.value_and_grad(law.embedded_logdensity)(x)
 
 

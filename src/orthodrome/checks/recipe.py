@@ -63,7 +63,7 @@ class RecipeReport:
 def check_recipe(recipe: Recipe, points: Tree, *, tolerance: float = TOLERANCE) -> RecipeReport:
     """Test whether D, Q and Gamma of a recipe satisfy Theorem 1, at some points z in float64.
 
-    recipe: whose D, Q and H are evaluated
+    recipe: the recipe whose D, Q and H are evaluated
     points: a tree like z (the position alone, or (position, momentum, ...)) with one more leading axis
     tolerance: for symmetry and signs, relative to each pair of coordinates
     """

@@ -28,7 +28,10 @@ _met: set[Hashable] = set()
 
 
 def keeps_programs(compiled: F) -> F:
-    """Register a function made by `jax.jit`, whose programs are to be forgotten with the others."""
+    """Register a function made by `jax.jit`, so that its programs are forgotten with the others, and return it.
+
+    compiled: the function
+    """
     _functions.append(compiled)
     return compiled
 

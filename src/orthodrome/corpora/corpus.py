@@ -92,7 +92,12 @@ def moderate(counts: Any, min_df: float | int, max_df: float | int, max_words: i
 
 
 def from_words(documents: Sequence[Sequence[str]], names: Sequence[str], labels: Sequence[str] | None = None) -> Corpus:
-    """Return the corpus of documents that are lists of words, with columns in alphabetical order."""
+    """Return the corpus of documents that are lists of words, with columns in alphabetical order.
+
+    documents: the words of each document
+    names: the name of each document
+    labels: the class of each document, or None
+    """
     vocabulary = sorted({word for document in documents for word in document})
     return count_words(documents, vocabulary, names, labels)
 
@@ -103,7 +108,13 @@ def count_words(
     names: Sequence[str],
     labels: Sequence[str] | None = None,
 ) -> Corpus:
-    """Return the corpus of documents on a given vocabulary; other words are ignored."""
+    """Return the corpus of documents on a given vocabulary; other words are ignored.
+
+    documents: the words of each document
+    vocabulary: the word of each column
+    names: the name of each document
+    labels: the class of each document, or None
+    """
     column = {word: number for number, word in enumerate(vocabulary)}
     indices = [[column[word] for word in document if word in column] for document in documents]
     starts = np.cumsum([0, *map(len, indices)], dtype=np.int32)  # scikit-learn takes 32-bit indices only

@@ -56,7 +56,7 @@ BOILERPLATE = word_set(
 
 
 def python_docstrings(min_df: int = 5, max_df: float = 0.15) -> Corpus:
-    """Return thousands of short documents on asyncio, email, XML, tests, numbers and the rest of the standard library.
+    """Return the docstrings of Python's standard library: thousands of short documents on asyncio, email, XML and more.
 
     min_df, max_df: the lowest and highest document frequency of a word, as in `Corpus.keep_words`
     """

@@ -102,7 +102,10 @@ def write_mapped(
 
 
 def open_mapped(folder: str | Path) -> MappedCorpus:
-    """Open a corpus that `write_mapped` wrote; what does not fit together is refused."""
+    """Open a corpus that `write_mapped` wrote, or raise `BadInput` if its files do not fit together.
+
+    folder: where it was written
+    """
     path = Path(folder)
     facts = _facts(path)
     indptr, indices = (_mapped(path / name, kind) for name, kind in (("indptr.npy", "<i8"), ("indices.npy", "<i4")))

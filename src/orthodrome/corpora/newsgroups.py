@@ -26,7 +26,12 @@ MIN_DF, MAX_DF, NUM_WORDS = 0.0036, 0.1177, 5_000
 
 
 class LabelledSet(NamedTuple):
-    """Unit vectors to train and to test on, the group of each (1, 2 or 3), and the word of each column."""
+    """Unit vectors to train and to test on, with their groups.
+
+    train, test: unit vectors in rows
+    train_labels, test_labels: the group of each row, 1, 2 or 3
+    vocabulary: the word of each column
+    """
 
     train: scipy.sparse.csr_array
     test: scipy.sparse.csr_array

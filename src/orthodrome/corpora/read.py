@@ -32,7 +32,7 @@ def read_corpus(
     path: the file, folder or strings
     format: npz, ldac, docword, csv or text; None: guessed from the name
     vocabulary: a file with the word of each column of npz, ldac and docword, one per line
-    encoding: of texts
+    encoding: the encoding of texts
     text_column: the column of a CSV file that holds the texts (None: the one called "text", or the only one)
     """
     if not isinstance(path, str | Path):

@@ -36,7 +36,10 @@ def document_frequency(counts: Any) -> np.ndarray:
 
 
 def frequency_of(counts: Any) -> Frequency:
-    """Return D and df of a matrix of counts."""
+    """Return the document frequencies of a matrix of counts.
+
+    counts: documents x words
+    """
     return Frequency(counts.shape[0], document_frequency(counts))
 
 
@@ -59,7 +62,10 @@ def tfidf(counts: Any, frequency: Frequency | None = None, dtype: Any = np.float
 
 
 def normalise(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """Divide the rows by their lengths, in place; rows of zeros stay zero."""
+    """Divide the rows by their lengths, in place, and return the matrix; rows of zeros stay zero.
+
+    matrix: a CSR matrix of floating-point numbers
+    """
     lengths = row_lengths(matrix)
     per_row = np.where(lengths > 0, lengths, 1.0).astype(matrix.dtype)
     matrix.data /= np.repeat(per_row, np.diff(matrix.indptr))
@@ -67,11 +73,17 @@ def normalise(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 
 def row_lengths(matrix: scipy.sparse.csr_array) -> np.ndarray:
-    """Return the Euclidean norm of each row, summed in float64."""
+    """Return the Euclidean norm of each row, summed in float64.
+
+    matrix: a CSR matrix
+    """
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return np.sqrt(np.bincount(rows, weights=matrix.data.astype(np.float64) ** 2, minlength=matrix.shape[0]))
 
 
 def nonempty(matrix: scipy.sparse.csr_array) -> np.ndarray:
-    """Return a mask of the rows that are not zero."""
+    """Return a mask of the rows that are not zero.
+
+    matrix: a CSR matrix
+    """
     return row_lengths(matrix) > 0

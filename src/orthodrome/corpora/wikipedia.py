@@ -27,7 +27,11 @@ MORE_THAN, MAX_DF, NUM_WORDS, NUM_TEST, NUM_TRAIN = 20, 0.0599, 3_000, 1_000, 15
 
 
 class TrainTest(NamedTuple):
-    """Unit vectors to train and to test on, and the word of each column."""
+    """Unit vectors to train and to test on.
+
+    train, test: unit vectors in rows
+    vocabulary: the word of each column
+    """
 
     train: scipy.sparse.csr_array
     test: scipy.sparse.csr_array
@@ -37,7 +41,7 @@ class TrainTest(NamedTuple):
 def wikipedia_set(
     folder: str | Path, num_train: int = NUM_TRAIN, num_test: int = NUM_TEST, seed: int = 0, dtype: type = np.float64
 ) -> TrainTest:
-    """Return the training and test sets.
+    """Return the training and test sets of the Wikipedia articles.
 
     folder: with the two parts and `vocab.txt`
     num_train, num_test: the numbers of articles

@@ -26,7 +26,7 @@ from orthodrome.errors import BadInput
 
 
 class Density(abc.ABC):
-    """A law with a log density and exact independent draws."""
+    """The base class of distributions with a log density and exact independent draws."""
 
     @abc.abstractmethod
     def logdensity(self, x: Array) -> Array:
@@ -38,7 +38,7 @@ class Density(abc.ABC):
 
 
 class RejectionDensity(Density):
-    """A density that is drawn by rejection sampling."""
+    """The base class of distributions whose draws are made by rejection sampling."""
 
     @abc.abstractmethod
     def envelope(self) -> Any:

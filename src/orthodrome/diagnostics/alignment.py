@@ -37,7 +37,7 @@ def align(
         one row for each component, such as the probabilities with which rows of the data belong to it
     signs: variables whose slices are the same as their opposites; their signs are turned together
     sort_by: a variable with one number for each component, by which the reference falls; None: its own order
-    permute: False: only the signs are arbitrary
+    permute: whether the order is arbitrary; False: only the signs are
     """
     check_draws(draws)
     posterior = draws["posterior"].dataset

@@ -73,7 +73,10 @@ class Diagnosis:
 
 
 def diagnose(tree: xarray.DataTree) -> Diagnosis:
-    """Look at a run."""
+    """Return what the draws of a run say about its convergence: movement, R-hat, ESS, divergences and temperature.
+
+    tree: the draws that `sample` returns, or `draws_` of a fitted model
+    """
     check_draws(tree)
     kinds, posterior, stats = json.loads(tree.attrs.get("manifolds", "{}")), moved(tree), tree["sample_stats"]
     arrays = {str(n): np.asarray(v.transpose("chain", "draw", ...)) for n, v in posterior.data_vars.items()}

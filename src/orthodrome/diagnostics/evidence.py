@@ -65,8 +65,10 @@ def log_evidence(
 
     Where the space has several components, it is the integral over those in which chains are.
 
+    draws: those that `sample` returns for a `Tempering`
     target: the `Target` or `Posterior` on a compact space, from which the ladder goes on to the uniform law
-    log_hottest: elsewhere, the log constant of the hottest rung, if it is known
+    log_hottest: elsewhere, the log constant of the hottest rung, if it is known; None: the constant is relative to it
+    seed: of the uniform draws at the end of the ladder
     """
     stats = draws["sample_stats"]
     if "replica_lp" not in stats:

@@ -58,7 +58,10 @@ class Summary:
 
 
 def summary(tree: xarray.DataTree) -> Summary:
-    """Summarise the posterior group of a run."""
+    """Summarise every variable of a run's posterior in the terms of its space, with ESS, R-hat and standard errors.
+
+    tree: the draws that `sample` returns, or `draws_` of a fitted model
+    """
     check_draws(tree)
     kinds = json.loads(tree.attrs.get("manifolds", "{}"))
     variables = tree["posterior"].data_vars

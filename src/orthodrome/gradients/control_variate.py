@@ -44,8 +44,11 @@ class ControlMemory(NamedTuple):
 
 @pytree
 class ControlVariate(RowGradient):
-    """Minibatches of differences from a fixed centre.
+    """Minibatches of differences from a fixed centre c, which reduce the variance near the mode.
 
+        grad log prior(x) + grad log L(c) + (N / n) sum over the batch of [grad l(x, row) - grad l(c, row)]
+
+    target: a `Posterior`
     center: a point near the mode, in the user's coordinates (the mean of a short run of any sampler will do)
     batch_size, replace, noise: as in `Minibatch`
 

@@ -29,7 +29,7 @@ class SelfChecking(Protocol):
 
 @runtime_checkable
 class GradientEstimator(Protocol):
-    """What a sampler asks of an estimator of the log density and its gradient."""
+    """The contract of estimators of the log density and its gradient."""
 
     @property
     def target(self) -> ManifoldLaw:

@@ -37,6 +37,7 @@ from orthodrome.targets import in_user
 class LatentPosterior:
     """A posterior whose likelihood has latent variables for every datum.
 
+    manifold: the space of the parameters x
     logprior: x -> log density of the prior, in the user's coordinates
     sample_latents: (key, x, rows, current) -> (kept draws, last)
     complete: (x, rows, kept draws) -> complete-data log likelihood, summed over rows and averaged over draws
@@ -69,7 +70,10 @@ class LatentMemory(NamedTuple):
 
 @pytree
 class LatentGradient(RowGradient):
-    """Minibatches of data with their latents drawn anew; the rest as in `Minibatch`.
+    """Minibatches of data with their latents drawn anew at every estimate.
+
+    target: a `LatentPosterior`
+    batch_size, replace, noise: as in `Minibatch`
 
     V by `EmpiricalFisher` is without the factor 1 - S/D: the draws of the latents err even for a batch of all rows.
     """

@@ -57,7 +57,9 @@ class RowGradient(abc.ABC):
 
 @pytree
 class Minibatch(RowGradient):
-    """A batch drawn from the key at every estimate.
+    """The unbiased estimate from a batch of n rows of N, drawn from the key at every estimate.
+
+        grad log prior(x) + (N / n) sum over the batch of grad log likelihood(x, row)
 
     target: a `Posterior`
     batch_size: n (S in Liu et al.); replace: whether a row may be drawn twice

@@ -45,7 +45,7 @@ class NoisyGradient(ChangedGradient):
     """An estimator with N(0, V) added to its ambient gradient: the experiments of Liu et al. (2016), section 5.1.
 
     variance: V; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf
-    told: whether the sampler is told of V
+    told: whether the sampler knows V
     """
 
     gradient: GradientEstimator

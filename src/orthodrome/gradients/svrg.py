@@ -33,8 +33,9 @@ class SVRGMemory(NamedTuple):
 class SVRG(RowGradient):
     """Minibatches of differences from an anchor that is renewed regularly.
 
+    target: a `Posterior`
+    batch_size, replace, noise: as in `Minibatch`
     period: the number of estimates between renewals
-    target, batch_size, replace, noise: as in `Minibatch`
     """
 
     target: Posterior

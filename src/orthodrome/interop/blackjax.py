@@ -28,11 +28,11 @@ def as_blackjax(sampler: Sampler) -> Any:
 
 
 def blackjax_gradient(posterior: Posterior) -> Callable[[Tree, Tree], Tree]:
-    """Return what BlackJAX's stochastic gradient samplers call: `(position, minibatch) -> gradient`.
+    """Return the function `(position, minibatch) -> gradient` that BlackJAX's stochastic gradient samplers call.
 
     The gradient of the embedded log density: the prior and the measure once, the likelihood of n rows times N / n.
 
-    posterior: on any manifold; only on flat ones are BlackJAX's steps right
+    posterior: on any manifold; BlackJAX's steps are correct on flat ones only
     """
 
     def logdensity(x: Tree, batch: Tree) -> Array:

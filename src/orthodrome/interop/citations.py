@@ -22,7 +22,10 @@ def citation(*used: Any) -> None:
 
 
 def bibliography(*used: Any) -> str:
-    """Return what `citation` prints."""
+    """Return the BibTeX that `citation` prints.
+
+    used: as in `citation`
+    """
     keys = sorted({key for each in used for name in names_in(each) for key in CITES.get(name, "").split()})
     return "\n".join([software(), *(entry(key) for key in keys)])
 

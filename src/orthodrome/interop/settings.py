@@ -31,7 +31,7 @@ def sgld_settings(package: str, step_size: Any, num_data: int | None = None) -> 
 
     package: "blackjax", "sgmcmcjax" or "tfp"
     step_size: h, times D if there is a preconditioner
-    num_data: N, which TFP wants since its loss is a mean over data
+    num_data: N, which TFP needs because its loss is a mean over data
     """
     _check(package, LANGEVIN, "SGLD")
     if package == "blackjax":
@@ -47,6 +47,7 @@ def sghmc_settings(package: str, step_size: float, friction: float, refresh_ever
     """Return the arguments with which a package's SGHMC has the dynamics of `SGHMC(gradient, step_size, friction)`.
 
     package: "blackjax" or "sgmcmcjax"
+    step_size, friction: those of `SGHMC`, one number each
     refresh_every: transitions between new momenta: the number of integration steps there; the step of the position
         comes first there, so the two chains are the same up to half a transition
     """

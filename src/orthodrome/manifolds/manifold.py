@@ -35,7 +35,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 class Manifold(abc.ABC):
-    """The three ingredients of Byrne & Girolami (projection, geodesic, measure), and what the doors need."""
+    """The base class of all manifolds: projection, geodesic flow and measure (Byrne & Girolami 2013)."""
 
     exact_flow: ClassVar[bool] = True
     """Whether geodesics compose and keep their speed to rounding (not `LevelSet`, whose flow is RATTLE's drift)."""

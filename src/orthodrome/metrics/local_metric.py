@@ -77,7 +77,7 @@ class LocalMetric(PointMetric):
 class FisherMetric(PointMetric):
     """The empirical Fisher information of the data plus the curvature of the prior, of a `Posterior`.
 
-    posterior: whose data and prior they are
+    posterior: the `Posterior` whose data and prior these are
     num_rows: the number of rows of the data, evenly spread, that stand for all; None: all of them
     divergence: how SGRLD and SGRHMC compute the divergence of G^-1
     """

@@ -30,7 +30,11 @@ def new_figure(rows: int, columns: int, size: tuple[float, float], **grid: Any) 
 
 
 def save(figure: Figure, stem: Path) -> None:
-    """Save a figure as PNG for the screen and as SVG for print."""
+    """Save a figure as PNG for the screen and as SVG for print.
+
+    figure: any figure of matplotlib
+    stem: the path without a suffix
+    """
     with matplotlib.rc_context(STYLE):
         figure.savefig(stem.with_suffix(".png"), dpi=150)
         figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})

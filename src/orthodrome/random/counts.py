@@ -22,7 +22,11 @@ _SMALL_RATE = 10.0
 
 @jax.jit
 def log_gamma(key: Array, concentration: Array) -> Array:
-    """Draw the logs of Gamma(concentration, 1) variables, one for each element."""
+    """Draw the logs of Gamma(concentration, 1) variables, one for each element.
+
+    key: of JAX
+    concentration: the shapes, above 0
+    """
     tried, boosted = jax.random.split(key)
     low = concentration < 1
     d = jnp.where(low, concentration + 1, concentration) - 1 / 3
@@ -47,7 +51,11 @@ def _try_gamma(key: Array, d: Array) -> tuple[Array, Array]:
 
 @jax.jit
 def poisson(key: Array, rate: Array) -> Array:
-    """Draw Poisson counts in the dtype of the rate, at any rate >= 0."""
+    """Draw Poisson counts in the dtype of the rate.
+
+    key: of JAX
+    rate: the means, >= 0, at any size
+    """
     small, large = jax.random.split(key)
     counted = _count_up(small, jnp.where(rate < _SMALL_RATE, rate, 0))
     return jnp.where(rate < _SMALL_RATE, counted, retry(large, _try_poisson, rate))
@@ -103,7 +111,12 @@ def _deviance(k: Array, mean: Array) -> Array:
 
 @jax.jit
 def binomial(key: Array, count: Array, share: Array) -> Array:
-    """Draw binomial counts in the dtype of the share, for whole counts up to 65,536 and shares from 0 to 1/2."""
+    """Draw binomial counts in the dtype of the share.
+
+    key: of JAX
+    count: the numbers of trials, whole and up to 65,536
+    share: the probabilities, from 0 to 1/2
+    """
     small, large = jax.random.split(key)
     few = count * share < _SMALL_RATE
     counted = _count_successes(small, jnp.where(few, count, 0), share)
@@ -155,6 +168,11 @@ def _log_binomial(k: Array, n: Array, p: Array) -> Array:
 
 @jax.jit
 def log_noncentral_chisquare(key: Array, degrees: Array, noncentrality: Array) -> Array:
-    """Draw the logs of noncentral chi-square variables, 2 Gamma(degrees / 2 + Poisson(noncentrality / 2))."""
+    """Draw the logs of noncentral chi-square variables, 2 Gamma(degrees / 2 + Poisson(noncentrality / 2)).
+
+    key: of JAX
+    degrees: the degrees of freedom, above 0
+    noncentrality: the noncentrality parameters, >= 0
+    """
     counts, gammas = jax.random.split(key)
     return math.log(2) + log_gamma(gammas, degrees / 2 + poisson(counts, noncentrality / 2))

@@ -16,9 +16,13 @@ from orthodrome.random.rejection import positive_uniform, retry
 
 
 def cosine_gap(key: Array, dimension: Any, concentration: Array) -> Array:
-    """Draw 1 - mean'x for von Mises-Fisher x in R^dimension (an int, or a traced number).
+    """Draw 1 - mean'x for von Mises-Fisher x in R^dimension.
 
     The gap, not the cosine, keeps its digits near the mean. In one dimension it is 0 or 2.
+
+    key: of JAX
+    dimension: an int, or a traced number
+    concentration: kappa, one draw for each element
     """
     if isinstance(dimension, int) and dimension == 3:
         return _cosine_gap_in_space(key, concentration)
@@ -81,7 +85,12 @@ def unit_off(v: Array, frame: Array) -> Array:
 
 @jax.jit
 def von_mises_fisher(key: Array, mean: Array, concentration: Array) -> Array:
-    """Draw a von Mises-Fisher vector for each mean direction (last axis) and concentration (one axis less)."""
+    """Draw von Mises-Fisher vectors.
+
+    key: of JAX
+    mean: unit vectors along the last axis, one draw for each
+    concentration: kappa, one number for each mean
+    """
     radial, direction = jax.random.split(key)
     tangent = unit_off(jax.random.normal(direction, mean.shape, mean.dtype), mean[..., None])
     return step_from(mean, cosine_gap(radial, mean.shape[-1], concentration), tangent)

@@ -12,7 +12,12 @@ from orthodrome.random.directions import unit_off
 
 
 def frame(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Draw uniform (Haar) n x p matrices with orthonormal columns; the last two axes of the shape are n and p."""
+    """Draw uniform (Haar) n x p matrices with orthonormal columns.
+
+    key: of JAX
+    shape: of the result; its last two axes are n and p
+    dtype: of the result
+    """
     return orthonormal(jax.random.normal(key, shape, dtype))[0]
 
 
@@ -33,7 +38,10 @@ def orthonormal(z: Array) -> tuple[Array, Array]:
 
 
 def orientation(q: Array) -> Array:
-    """Return the determinant, 1 or -1, of orthogonal matrices: the parity of the reflections that make the identity."""
+    """Return the determinant, 1 or -1, of orthogonal matrices: the parity of the reflections that make the identity.
+
+    q: orthogonal matrices, in the last two axes
+    """
     n = q.shape[-1]
 
     def body(carry: tuple[Array, Array], j: Array) -> tuple[tuple[Array, Array], None]:

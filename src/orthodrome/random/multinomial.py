@@ -22,7 +22,9 @@ from orthodrome.random.counts import binomial
 def multinomial(key: Array, counts: Array, weights: Array) -> Array:
     """Draw how many of `counts` (...,) independent choices fall on each category of `weights` (..., d).
 
-    counts: whole numbers up to 65,536, in the dtype of the weights; weights: not negative, not all zero, of any sum
+    key: of JAX
+    counts: whole numbers up to 65,536, in the dtype of the weights
+    weights: numbers >= 0, not all zero, of any sum
     """
     size = weights.shape[-1]
     width = 1 << max(1, (size - 1).bit_length())

@@ -72,5 +72,9 @@ def stream(key: Array, propose: Propose, count: int, least: int = 0) -> tuple[Ar
 
 
 def positive_uniform(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Draw uniform numbers on (0, 1], whose logarithms are finite."""
+    """Draw uniform numbers on (0, 1], whose logarithms are finite.
+
+    key: of JAX
+    shape, dtype: of the result
+    """
     return 1 - jax.random.uniform(key, shape, dtype)

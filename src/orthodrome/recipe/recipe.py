@@ -63,7 +63,12 @@ class RecipeState(NamedTuple):
 
 @pytree
 class Recipe(Sampler):
-    """A sampler that is defined by a Hamiltonian and two matrices.
+    """A sampler that is defined by a Hamiltonian and two matrices (Ma, Chen & Fox 2015).
+
+        dz = [-(D + Q) grad H + Gamma] dt + sqrt(2 D) dW,     Gamma_i = sum_j d/dz_j (D_ij + Q_ij)      (2), (3)
+
+    keeps exp(-H(z)) invariant for any positive semidefinite D(z) and skew-symmetric Q(z); the integrator discretises
+    it with the step size epsilon.
 
     hamiltonian: H(z), where exp(-H) is kept invariant; with `gradient` only g(z), which Eq. (1) adds to U(position);
         None: nothing
@@ -78,6 +83,7 @@ class Recipe(Sampler):
     divergence: how to compute Gamma: `ExactDivergence()`, or `ProbedDivergence()` for a large z
     refresh_every: the number of steps after which the momentum z[1] jumps to a new draw of `auxiliary`, which must
         then draw it from exp(-H) given the rest; None: never
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     hamiltonian: Callable[..., Any] | None = static()

@@ -66,24 +66,32 @@ def sample(
     check: bool = True,
     gather: bool = True,
 ) -> xarray.DataTree:
-    """Draw from the sampler's law.
+    """Run a sampler on several chains and return its draws.
 
-    sampler: how to draw; of a `Target` or `Posterior` itself the exact draws of `GeodesicHMC`, which tunes itself
+    sampler: a configured sampler; a `Target` or `Posterior` itself is drawn from by `GeodesicHMC`, tuned in warm-up
     start: one chain's position in the user's coordinates; a list of one per chain; or `jax.ShapeDtypeStruct`s for
         random points; None for a sampler that Python steps and that makes its own start
-    num_warmup: transitions before the first draw; num_draws: draws per chain, each after `thin` transitions
-    keep_warmup: keep the draws of the warm-up and their statistics; keep_warmup_stats: the statistics alone
+    seed: a whole number from 0; it fixes every random number of the run
+    num_chains: the number of independent chains
+    num_warmup: transitions before the first draw, in which what the sampler leaves at None is learnt
+    num_draws: draws per chain
+    thin: transitions for each draw
+    keep_warmup: keep the draws of the warm-up and their statistics
+    keep_warmup_stats: keep the statistics of the warm-up alone
+    progress: whether to show a progress bar
     checkpoint: a folder; calling again with the same arguments goes on from the last commit, and a larger `num_draws`
-        extends a finished run; checkpoint_every: seconds between commits
-    store: a Zarr store on disk for the draws, which the result then reads when asked, so that memory does not grow
-    mesh: whose devices to spread the chains over (default: all, of all processes; see `use_hosts`)
-    stop_when: `Stop(ess=..., rhat=...)`, an early end
-    dims, coords: names for the axes of the parameters, as in ArviZ
+        extends a finished run; None: no checkpoint
+    checkpoint_every: seconds between commits
+    store: a Zarr store on disk for the draws, read when they are used, so that memory does not grow; None: in memory
+    mesh: whose devices to spread the chains over; None: all, of all processes (see `use_hosts`)
+    stop_when: `Stop(ess=..., rhat=...)`, a rule for an early end; None: all draws are made
+    dims, coords: names for the axes of the parameters and labels along them, as in ArviZ
     log_likelihood: add the log likelihood of every datum at every draw (of a `Posterior`)
     about: plain numbers and texts that are kept in the checkpoint; `read_about` returns them
     check: warn (`NotConverged`) at the end of a run of 100 draws or more that did not converge (no movement, R-hat,
         ESS, divergences), and if the temperature of stochastic gradients is wrong, on average or along any direction
     gather: of several processes, whether each returns the draws of all; otherwise each returns those of its own chains
+    returns: an `xarray.DataTree` with the groups `posterior` (the draws in the user's coordinates) and `sample_stats`
     """
     sampler = sampler_for(sampler) if isinstance(sampler, Target | Posterior) else sampler
     team = parallel.Team()

@@ -20,7 +20,11 @@ GROWTH = 1.5
 
 @dataclasses.dataclass(frozen=True)
 class Stop:
-    """A rule for an early end: effective sample sizes of at least `ess`, R-hat of at most `rhat`; None: no limit."""
+    """A rule for an early end: a run stops as soon as both limits are met.
+
+    ess: the smallest effective sample size that every number must have; None: no limit
+    rhat: the largest R-hat that any number may have; None: no limit
+    """
 
     ess: float | None = None
     rhat: float | None = 1.01

@@ -166,18 +166,26 @@ def log_sphere_mgf(order: Any, x: Any) -> Array:
 
 
 def log_sphere_mgf_scaled(order: Any, x: Any) -> Array:
-    """Return `log_sphere_mgf` minus x, without the cancellation at large x."""
+    """Return `log_sphere_mgf(order, x)` minus x, without the cancellation at large x."""
     return _log_mgf_scaled(*_real_pair(order, x))
 
 
 def log_bessel_i(order: Any, x: Any) -> Array:
-    """Return log I_order(x) for x > 0."""
+    """Return log I_order(x), the modified Bessel function of the first kind.
+
+    order: a real number above -1
+    x: numbers above 0
+    """
     order, x = _real_pair(order, x)
     return _log_mgf(order, x) + _log_leading_power(order, x)
 
 
 def log_bessel_ie(order: Any, x: Any) -> Array:
-    """Return log(I_order(x) exp(-x)) for x > 0."""
+    """Return log(I_order(x) exp(-x)), without overflow at large x.
+
+    order: a real number above -1
+    x: numbers above 0
+    """
     order, x = _real_pair(order, x)
     return _log_mgf_scaled(order, x) + _log_leading_power(order, x)
 
@@ -194,6 +202,10 @@ def _log_leading_power(order: Array, x: Array) -> Array:
 
 
 def log_sphere_area(dimension: Any, dtype: Any = None) -> Array:
-    """Return the log surface area of the unit sphere in R^dimension, log[2 pi^(d/2) / Gamma(d/2)]."""
+    """Return the log surface area of the unit sphere in R^dimension, log[2 pi^(d/2) / Gamma(d/2)].
+
+    dimension: d
+    dtype: of the result; None: JAX's default
+    """
     half = jnp.asarray(dimension, dtype or float) / 2
     return math.log(2) + half * math.log(math.pi) - gammaln(half)

@@ -30,7 +30,12 @@ _NODES, _NEWTON = 96, 16
 
 
 class FisherBingham(NamedTuple):
-    """The log of the integral over the surface measure, and the moments E x and E x x'."""
+    """The normalising constant and the first moments of a Fisher-Bingham distribution.
+
+    log_constant: the log of the integral over the surface measure
+    mean: E x
+    second: E x x'
+    """
 
     log_constant: Array
     mean: Array

@@ -25,7 +25,7 @@ _SWEEPS = 8
 
 
 def eigen(matrix: Array) -> tuple[Array, Array]:
-    """Return the values (n,), in no order, and the vectors (n, n), in columns, of one symmetric matrix."""
+    """Return the eigenvalues (n,), in no order, and the eigenvectors (n, n), in columns, of one symmetric matrix."""
     return jacobi(matrix) if matrix.shape[0] <= LARGEST else jnp.linalg.eigh(matrix)
 
 

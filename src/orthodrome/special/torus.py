@@ -25,14 +25,22 @@ _NODES = 513
 
 @jax.jit
 def log_sine_constant(concentration: Array, coupling: Array) -> Array:
-    """Return the log integral of the sine model over both angles; concentration (2,)."""
+    """Return the log integral of exp(k_1 cos u + k_2 cos v + c sin u sin v) over both angles (the sine model).
+
+    concentration: k_1 and k_2
+    coupling: c
+    """
     v = jnp.linspace(0, math.pi, _NODES, dtype=coupling.dtype)
     return _log_constant(concentration, concentration[0] ** 2 + coupling**2 * jnp.sin(v) ** 2, v)
 
 
 @jax.jit
 def log_cosine_constant(concentration: Array, coupling: Array) -> Array:
-    """Return the log integral of the cosine model over both angles; concentration (2,)."""
+    """Return the log integral of exp(k_1 cos u + k_2 cos v + c cos(u - v)) over both angles (the cosine model).
+
+    concentration: k_1 and k_2
+    coupling: c
+    """
     v = jnp.linspace(0, math.pi, _NODES, dtype=coupling.dtype)
     along, across = concentration[0] + coupling * jnp.cos(v), coupling * jnp.sin(v)
     return _log_constant(concentration, along**2 + across**2, v)

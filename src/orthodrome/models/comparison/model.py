@@ -52,9 +52,9 @@ class PairedComparison(SampledModel):
     concentration: of the Dirichlet prior (alpha); a number, or one for each player
     space: 'log-ratio', 'sphere' or 'flat'; 'auto': the sphere where the prior is nearly uniform on it, else log-ratios
     method: 'hmc', 'nuts' or 'random-walk', all tuned in warm-up
-    num_chains, num_warmup, num_draws: of the run
+    num_chains, num_warmup, num_draws: chains, transitions before the first draw, draws of each chain
     dtype: 'float32' or 'float64'
-    random_state: an int
+    random_state: the seed, an int
     progress: whether to show a progress bar
 
     After `fit`: draws_ (a DataTree whose variable `strength` is labelled with the players), players_, comparisons_,

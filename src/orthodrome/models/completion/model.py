@@ -38,7 +38,7 @@ DIMS = {"left": ["row", "component"], "right": ["column", "component"], "singula
 
 
 class MatrixCompletion(SampledModel):
-    """A matrix of low rank, from noisy observations of some of its entries.
+    """A model of a matrix of low rank, some of whose entries are observed with noise.
 
     rank: p, the number of singular values; the prior shrinks superfluous ones
     prior: of the singular values: 'adaptive' (each has a rate of its own) or 'exponential' (the nuclear norm)
@@ -48,9 +48,9 @@ class MatrixCompletion(SampledModel):
     method: 'gsgnht' or 'sggmc'
     batch_size: entries in a gradient; None: a twentieth of them, at least 1,000
     num_steps: steps of a transition
-    num_chains, num_warmup, num_draws: of the run
+    num_chains, num_warmup, num_draws: chains, transitions before the first draw, draws of each chain
     dtype: 'float32' or 'float64'
-    random_state: an int
+    random_state: the seed, an int
     progress: whether to show a progress bar
 
     After `fit`: draws_ with left, right, singular_values, noise and mean, components aligned; shape_, of the matrix;

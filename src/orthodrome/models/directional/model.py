@@ -74,17 +74,17 @@ class Directional(SampledModel):
 
     law: 'von-mises-fisher', 'bingham', 'bingham-von-mises-fisher', 'sine', 'cosine', 'mixture', 'sine-mixture',
         'cosine-mixture' or 'matrix-fisher'
-    components: of a mixture
-    scale: of the prior: the mean of concentrations, and the standard deviation of what may have either sign
-    weight_concentration: of the Dirichlet prior of a mixture's weights
+    components: the number of components of a mixture
+    scale: of the prior: the mean of concentrations, and the standard deviation of parameters of either sign
+    weight_concentration: the concentration of the Dirichlet prior of a mixture's weights
     method: 'nuts' or 'hmc', tuned in warm-up; 'gsgnht' or 'sggmc': a mixture from minibatches of many rows
     batch_size: rows in a stochastic gradient
     num_steps: words of a stochastic transition
     tempering: 'auto': if the chains of a law on the torus end in different modes, and then with as many replicas as the
         dimension asks for; None: never; a number: always, with so many replicas (see `Tempering`)
-    num_chains, num_warmup, num_draws: of the run
+    num_chains, num_warmup, num_draws: chains, transitions before the first draw, draws of each chain
     dtype: 'float32' or 'float64'
-    random_state: an int
+    random_state: the seed, an int
     progress: whether to show a progress bar
 
     After `fit`: draws_ (a mixture's labels aligned), tempered_ (whether they were drawn with tempering) and estimate_,

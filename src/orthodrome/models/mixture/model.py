@@ -32,7 +32,7 @@ FIRST_SWEEPS, FIRST = 30, np.uint32(1)
 
 
 class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
-    """Clusters of rows whose number is learnt, with posterior uncertainty.
+    """A Dirichlet process mixture: clusters of rows, their number unknown, with posterior uncertainty.
 
     Nothing needs to be set; None stands for a choice from the rows, which `settings_` shows after `fit`.
 
@@ -60,7 +60,8 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
     num_chains: chains, one after the other
     total_rows: N for `partial_fit`; None: the rows seen so far
     random_state: an int, or None for a random one
-    n_jobs: threads, None for all cores or one, what is faster (the numbers do not depend on it); progress: show a bar
+    n_jobs: threads; None: all cores or one, whichever is faster (the numbers do not depend on it)
+    progress: whether to show a progress bar
 
     After `fit`: draws_, an `xarray.DataTree` with `num_clusters`, `concentration`, `weights` (chain, draw, component;
     0 where there is none) and the parameters of the family in `posterior`; labels_, the clusters of the rows; weights_

@@ -71,9 +71,9 @@ class NetworkEigenmodel(SampledModel):
     num_steps: leapfrog steps of a trajectory (T in the paper; on average, unless `step_size` is given), or words of a
         stochastic transition; None: 10, or 20
     batch_size: of a stochastic gradient: so many edges, and three times as many other pairs
-    num_chains, num_warmup, num_draws: of the run
+    num_chains, num_warmup, num_draws: chains, transitions before the first draw, draws of each chain
     dtype: 'float32' or 'float64'
-    random_state: an int
+    random_state: the seed, an int
     progress: whether to show a progress bar
 
     After `fit`: draws_ (aligned), tempered_ (whether they were drawn with tempering), nodes_, edges_, frame_,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Spherical topics of documents that are unit vectors (tf-idf).
+    """The spherical admixture model: topics of documents that are unit vectors (tf-idf).
 
     n_components: K, the number of topics
     method: 'gsgnht' or 'sggmc' (stochastic gradients), 'gmc-bgibbs' or 'gmc-apprmh' (all documents in every draw),
@@ -62,7 +62,7 @@ class SAM(Reading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         'gsgnht' heat the chain 100,000 times, those of the GMC methods hardly move it; concentrations not given are
         then 2V, 2V, 6V for V words and 10
     dtype: of the topics; random_state: an int, or None for a random one
-    n_jobs: threads, None for what is fastest (the numbers do not depend on it); progress: show a bar
+    n_jobs: threads; None: as many as are fastest (the numbers do not depend on it); progress: show a progress bar
 
     After `fit`: components_ (K, V) the mean direction of the draws; draws_, an `xarray.DataTree` with `topics` (chain,
     draw, topic, word) in `posterior`, and the numbers of every kept draw and of the warm-up in `sample_stats` and

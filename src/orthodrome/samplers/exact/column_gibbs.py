@@ -50,10 +50,13 @@ class GibbsInfo(NamedTuple):
 class ColumnGibbs(Sampler):
     """Gibbs sampling of exp(tr linear'X + tr diag(right) X' left X), column by column, coordinate by coordinate.
 
+    The sampler of Hoff (2009) for n x p matrices X with orthonormal columns: the baseline of geodesic Monte Carlo.
+
     left: A, n x n and symmetric
     right: b, of length p
     linear: C, n x p
     max_proposals: the number of rejections after which a coordinate stays, which keeps the distribution and is counted
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     left: Setting

@@ -62,9 +62,13 @@ class PairOfColumns(Stiefel):
 class ColumnPairs(ExactGradientSampler):
     """Geodesic HMC on `Stiefel` frames two columns at a time, all pairs in turn; other parameters move as a whole.
 
+    Each pair, given the other columns, has a transition of `GeodesicHMC` with a Metropolis test of its own (Byrne &
+    Girolami 2013, section 6).
+
     gradient: an exact estimator (`FullGradient`)
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

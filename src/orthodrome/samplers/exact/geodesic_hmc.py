@@ -60,12 +60,20 @@ class HMCInfo(NamedTuple):
 
 @pytree
 class GeodesicHMC(TrajectorySampler):
-    """Hamiltonian Monte Carlo along exact geodesics, on any manifold.
+    """Hamiltonian Monte Carlo along exact geodesics, on any manifold (Byrne & Girolami 2013, Algorithm 1).
+
+    From x with a velocity v ~ N(0, I) in the tangent space, a trajectory of T steps of length epsilon follows
+
+        dx = v dt along geodesics,     dv = P(x) grad log pi_H dt,     H(x, v) = -log pi_H(x) + |v|^2 / 2
+
+    by the splitting K A K (half a kick, a geodesic flow, half a kick), and its end (x', v') is accepted with
+    probability min(1, exp(H(x, v) - H(x', v'))).
 
     gradient: an exact estimator (`FullGradient`)
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
     num_steps: T in the paper; a number, or an array of numbers that take turns; None: learnt in warm-up
     jitter: the relative spread of the step from trajectory to trajectory
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

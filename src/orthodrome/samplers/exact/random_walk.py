@@ -54,9 +54,17 @@ class RandomWalkInfo(NamedTuple):
 class RandomWalk(ExactSampler):
     """Random-walk Metropolis: a Gaussian step in the tangent space, followed along the geodesic.
 
+    From x with v ~ N(0, I) in the tangent space the geodesic flow over the time `step_size` gives the proposal
+    (x', v'), which is accepted with probability
+
+        min(1, pi_H(x') exp(-|v'|^2 / 2) / (pi_H(x) exp(-|v|^2 / 2))).
+
+    It needs no gradient.
+
     target: a distribution with a log density (`Target`, `Posterior`)
     step_size: the standard deviation of the step; a number or one per leaf (per element on flat leaves); None: learnt
         in warm-up
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     blind: ClassVar[bool] = True

@@ -51,7 +51,14 @@ class RiemannianHMCInfo(NamedTuple):
 
 @pytree
 class RiemannianHMC(RiemannianSampler):
-    """Hamiltonian Monte Carlo with a metric that depends on the position.
+    """Hamiltonian Monte Carlo with a metric that depends on the position, on flat coordinates.
+
+    The trajectory follows the dynamics of
+
+        H(x, p) = -log pi(x) + log det G(x) / 2 + p' G(x)^-1 p / 2,     p ~ N(0, G(x)),
+
+    by the generalised leapfrog (Girolami & Calderhead 2011), and is accepted with probability
+    min(1, exp(H(x, p) - H(x', p'))).
 
     gradient: an exact estimator (`FullGradient`)
     metric: `LocalMetric(x -> G(x))`, or `FisherMetric(posterior)`
@@ -59,6 +66,7 @@ class RiemannianHMC(RiemannianSampler):
     num_steps: leapfrog steps of a trajectory
     tolerance: of the fixed-point iterations, relative; None: a hundred rounding errors
     max_iterations: of each fixed-point iteration, after which the move is rejected
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

@@ -56,10 +56,18 @@ class Proposal(NamedTuple):
 class RiemannianLangevin(RiemannianSampler):
     """Langevin dynamics with a metric that depends on the position, on flat coordinates.
 
+    The proposal is a step of the diffusion that has the density pi (Girolami & Calderhead 2011, drift corrected as in
+    Xifara et al. 2014),
+
+        x* = x + (h^2/2) [G^-1 grad log pi + Gamma] + h N(0, G^-1),     Gamma_i = sum_j d_j (G^-1)_ij,
+
+    and with the Metropolis test it is accepted with probability min(1, pi(x*) q(x | x*) / (pi(x) q(x* | x))).
+
     gradient: an exact estimator (`FullGradient`)
     metric: `LocalMetric(x -> G(x))`, or `FisherMetric(posterior)`
     step_size: h (epsilon in the paper), one number; None: learnt in warm-up, which needs the Metropolis test
     adjusted: whether there is a Metropolis test; without it the distribution is off by O(h^2)
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

@@ -41,6 +41,7 @@ class Scheduled(Holder):
 
     sampler: the sampler inside
     step_size, temperature: functions of a number (see `schedules`; any optax schedule); None: as the sampler has it
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     sampler: SteppedSampler

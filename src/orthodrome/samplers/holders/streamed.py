@@ -35,10 +35,13 @@ class StreamedState(NamedTuple):
 
 @pytree
 class Streamed(Holder):
-    """A sampler that is given its data batch by batch.
+    """A sampler that is given its data batch by batch, for data larger than memory.
+
+    Python drives the loop; all kicks of one transition see the same batch.
 
     sampler: one whose gradient is a `BatchGradient`
     stream: an iterator of batches, or a function of the batch's number (then a resumed run sees the same batches)
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     sampler: StochasticSampler

@@ -78,7 +78,14 @@ class TemperingInfo(NamedTuple):
 
 @pytree
 class Tempering(Holder):
-    """Parallel tempering: replicas of a sampler on a ladder of temperatures.
+    """Parallel tempering: replicas of a sampler on a ladder of temperatures (Geyer 1991).
+
+    Replica k draws from pi_H(x)^(rho_k), 0 < rho_1 < ... < rho_K = 1. After each move neighbours exchange their
+    positions with probability
+
+        min(1, exp((rho_{k+1} - rho_k) (log pi_H(x_k) - log pi_H(x_{k+1})))),
+
+    and the draws are those of the last replica.
 
     sampler: an exact sampler; what it leaves at None is learnt in warm-up, for each replica
     ladder: the exponents (rho in the paper), increasing in (0, 1], the last 1; None: `num_replicas` of them from
@@ -86,6 +93,7 @@ class Tempering(Holder):
     num_replicas, hottest: the number of rungs and the smallest exponent, if `ladder` is None
     random_swaps: None: even and odd pairs take turns; a number: that many random neighbours after each move (the paper)
     replicas: settings of the sampler by name, one row per replica; filled in by the warm-up
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     sampler: ExactSampler

@@ -68,7 +68,13 @@ class GSGNHTInfo(NamedTuple):
 
 @pytree
 class GSGNHT(StochasticSampler):
-    """The Nose-Hoover thermostat along geodesics with stochastic gradients, on any manifold.
+    """The Nose-Hoover thermostat along geodesics with stochastic gradients, on any manifold (Liu et al. 2016).
+
+    The dynamics of `SGGMC` with a friction xi that adapts to gradient noise of unknown, isotropic covariance:
+
+        dv = P(x) [grad log pi_H dt - xi v dt + N(0, 2 C dt)],     d xi = (v.v/m - 1) dt / thermostat_mass,
+
+    where m is the dimension of the manifold. There is no Metropolis test: the bias is of order epsilon^2.
 
     gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
@@ -79,6 +85,7 @@ class GSGNHT(StochasticSampler):
     thermostat_mass: how slowly xi moves; 1 is the paper's (with a learnt friction: in units of 1/C^2)
     per_coordinate: whether each coordinate has a thermostat of its own; costs n^3 on curved leaves of n numbers a copy
     reuse_batch: whether one batch serves all steps of a transition
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     has_momentum: ClassVar[bool] = True

@@ -60,11 +60,20 @@ class SCIRState(NamedTuple):
 class SCIR(DiffusionSampler):
     """Exact transitions to Dirichlet and Gamma conditionals with minibatch counts, on `Simplex` and `Positive`.
 
+    Every weight follows the Cox-Ingersoll-Ross process d theta = (a - theta) dt + sqrt(2 theta) dW, whose stationary
+    law is Gamma(a, 1), by its exact transition
+
+        theta' ~ (1 - e^-h) / 2  chi^2(2 a_hat, 2 theta e^-h / (1 - e^-h)),
+
+    a_hat being the estimate of the shape a from a minibatch; on `Simplex` the weights are normalised (Baker,
+    Fearnhead, Fox & Nemeth 2018, Algorithm 1). The means of theta have no bias at any h.
+
     gradient: `ConjugateCounts` or `CenteredCounts`, whose statistics are the unbiased shapes a_hat
     step_size: h, in units of the relaxation time; a number, or a tree with one per leaf; None: learnt in warm-up. It is
         how long a batch is used, not a resolution: long steps inflate the variance, and bias no mean
     rate, volatility: b and sigma of d theta = b (a - theta) dt + sigma sqrt(theta) dW. They change the units of time
         and of theta and nothing else, as the paper remarks: with b the law of the draws is that at b = 1 and step b h
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

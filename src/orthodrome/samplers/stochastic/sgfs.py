@@ -44,12 +44,18 @@ where the information is not the curvature."""
 
 @pytree
 class SGFS(FlatSampler):
-    """Langevin dynamics preconditioned by the information, right at large steps for nearly normal posteriors.
+    """Stochastic gradient Fisher scoring: Langevin dynamics preconditioned by the Fisher information.
+
+        x <- x + P (g + N(0, 4 B / epsilon)),     P = 2 (V + I + 4 B / epsilon)^-1
+
+    (Ahn, Korattikara & Welling 2012), where g is the estimate of grad log pi, V the covariance of its error and I the
+    information of all data. For a normal posterior with precision I the step is exact at any epsilon.
 
     gradient: an estimator that knows V
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     injected: B; a number, an array of the leaf's shape, `Dense` or `LowRank`; None: V + I
     information: I, in the same forms; None: from V, with the sizes of batch and data (of a `Minibatch`)
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

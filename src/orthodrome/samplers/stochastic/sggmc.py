@@ -62,7 +62,12 @@ class SGGMCInfo(NamedTuple):
 
 @pytree
 class SGGMC(StochasticSampler):
-    """Langevin dynamics along geodesics with stochastic gradients, on any manifold.
+    """Langevin dynamics along geodesics with stochastic gradients, on any manifold (Liu, Zhu & Song 2016, Algorithm 1).
+
+        dx = v dt along geodesics,     dv = P(x) [grad log pi_H dt - C v dt + N(0, 2 C dt)],
+
+    integrated in the order ABOBA. The noise that is injected is reduced by what the gradient's noise V, if the
+    estimator knows it, puts in. There is no Metropolis test: the bias is of order epsilon^2.
 
     gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf (per element on flat leaves); None: learnt in warm-up
@@ -71,6 +76,7 @@ class SGGMC(StochasticSampler):
     num_steps: L, the words in one transition
     order: the word, over A, B, O, K and U
     reuse_batch: whether one batch serves all steps of a transition
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     has_momentum: ClassVar[bool] = True

@@ -39,12 +39,18 @@ from orthodrome.samplers.stochastic.flat import FlatSampler
 class SGHMC(FlatSampler):
     """Stochastic gradient Hamiltonian Monte Carlo: second-order Langevin dynamics on flat spaces.
 
+        r <- r + epsilon g - epsilon C M^-1 r + N(0, epsilon (2 C - epsilon V)),     x <- x + epsilon M^-1 r
+
+    (Chen, Fox & Guestrin 2014), where g is the estimate of grad log pi and V, if the estimator knows it, the
+    covariance of its error.
+
     gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
     friction: C; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf; None:
         learnt together with the step, 1 if the step is set
     mass: M, in the same forms; None: 1, and the warm-up learns a step for every element
     refresh_every: the number of transitions after which the momentum is drawn anew; None: never
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     has_momentum: ClassVar[bool] = True

@@ -28,13 +28,19 @@ from orthodrome.samplers.stochastic.flat import FlatSampler
 
 @pytree
 class SGLD(FlatSampler):
-    """Stochastic gradient Langevin dynamics on flat spaces.
+    """Stochastic gradient Langevin dynamics on flat spaces (Welling & Teh 2011).
+
+        x <- x + epsilon D g + N(0, epsilon (2 D - epsilon D V D)),
+
+    where g is the estimate of grad log pi and V, if the estimator knows it, the covariance of its error. The bias is
+    of order epsilon.
 
     gradient: any estimator
     step_size: epsilon in Ma et al. (half that of Welling & Teh); a number, or a tree with one per leaf or element;
         None: learnt in warm-up
     preconditioner: D; a number, an array of the leaf's shape, `Dense` or `LowRank`; one for all leaves or one per leaf;
         None: 1, and the warm-up learns a step for every element
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

@@ -51,6 +51,13 @@ class SGNHT(FlatSampler):
     """The stochastic gradient Nose-Hoover thermostat: Langevin dynamics whose friction adapts to the noise of the
     gradient.
 
+        r  <- r + epsilon g - epsilon xi r + N(0, epsilon (2 A - epsilon V))
+        x  <- x + epsilon r
+        xi <- xi + epsilon (r.r / d - 1) / thermostat_mass
+
+    (Ding et al. 2014), where g is the estimate of grad log pi in d dimensions and V, if the estimator knows it, the
+    covariance of its error. With an unknown V, xi settles at A + epsilon V / 2.
+
     gradient: any estimator
     step_size: epsilon; a number, or a tree with one per leaf or element; None: learnt in warm-up
     friction: A: the noise that is added, and the friction at the start; a number, or one per leaf or element (A_i, of
@@ -58,6 +65,7 @@ class SGNHT(FlatSampler):
         step, 1 if the step is set
     thermostat_mass: how slowly xi reacts (with a learnt friction: in units of 1/A^2)
     per_coordinate: whether each coordinate has a thermostat of its own
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     has_momentum: ClassVar[bool] = True

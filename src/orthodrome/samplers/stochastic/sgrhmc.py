@@ -42,10 +42,18 @@ from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
 class SGRHMC(MetricSampler):
     """Stochastic gradient Riemannian HMC: Hamiltonian dynamics with a metric and friction, on flat coordinates.
 
+    With a root S of the inverse metric, S S' = G^-1 (Ma, Chen & Fox 2015, Algorithm 1),
+
+        r <- r + epsilon [S' g + div S' - S'S r] + S' N(0, epsilon (2 - epsilon V)),     x <- x + epsilon S r,
+
+    where (div S')_i = sum_j d_j S_ji, g is the estimate of grad log pi and V, if the estimator knows it, the
+    covariance of its error.
+
     gradient: any estimator
     metric: `InverseMetric(x -> G^-1(x))`, `LocalMetric(x -> G(x))`, `FisherMetric(posterior)`, or `PotentialMetric()`
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
     refresh_every: the number of transitions after which the momentum is drawn anew; None: never
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     has_momentum: ClassVar[bool] = True

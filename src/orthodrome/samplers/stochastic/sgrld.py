@@ -27,11 +27,17 @@ from orthodrome.samplers.stochastic.metric_sampler import MetricSampler
 
 @pytree
 class SGRLD(MetricSampler):
-    """Stochastic gradient Riemannian Langevin dynamics, on flat coordinates.
+    """Stochastic gradient Riemannian Langevin dynamics, on flat coordinates (Patterson & Teh 2013).
+
+        x <- x + epsilon [D(x) g + Gamma(x)] + N(0, epsilon (2 D - epsilon D V D)),     D = G^-1,
+
+    where Gamma_i = sum_j d_j D_ij, g is the estimate of grad log pi and V, if the estimator knows it, the covariance
+    of its error.
 
     gradient: any estimator
     metric: `InverseMetric(x -> G^-1(x))`, `LocalMetric(x -> G(x))`, `FisherMetric(posterior)`, or `PotentialMetric()`
     step_size: epsilon; a number, or a tree with one per leaf; None: learnt in warm-up
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

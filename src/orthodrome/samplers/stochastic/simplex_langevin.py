@@ -46,9 +46,15 @@ class SimplexLangevinState(NamedTuple):
 class SimplexLangevin(SteppedSampler):
     """Euler steps of Langevin dynamics for Dirichlet conditionals, in the coordinates of a form, on `Simplex`.
 
+        x <- x + h mu(x; a_hat) + sqrt(2 h) S(x) N(0, I),
+
+    with the drift mu and the root S of the diffusion that the form has, at the shapes a_hat of a minibatch. The bias
+    is of order h, and much larger near the walls; `SCIR` and `SWF` have no such error.
+
     gradient: `ConjugateCounts` or `CenteredCounts`, whose statistics are the unbiased shapes a_hat
     form: `ReducedMean()`, `ReducedNatural()`, `ExpandedNatural()` (SGRLD), or `Mirrored()` (mirrored Langevin)
     step_size: h, half that of Patterson & Teh; a number, or a tree with one per leaf. It must be given
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

@@ -42,9 +42,16 @@ class SOUState(NamedTuple):
 class SOU(DiffusionSampler):
     """Exact transitions to normal and lognormal conditionals with minibatch sums, on `Euclidean` and `LogPositive`.
 
+    The Ornstein-Uhlenbeck process with stationary law N(m, s^2), by its exact transition
+
+        x' = m_hat + (x - m_hat) e^-h + s sqrt(1 - e^{-2 h}) N(0, 1),
+
+    m_hat being the estimate of the mean m from a minibatch; on `LogPositive` x is the logarithm.
+
     gradient: `ConjugateCounts` or `CenteredCounts`; of its statistics a_hat / rate is the mean m_hat and 1 / rate the
         variance s^2 of the conditional law (of the logarithm on `LogPositive`)
     step_size: h, in units of the relaxation time; a number, or a tree with one per leaf; None: learnt in warm-up
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator

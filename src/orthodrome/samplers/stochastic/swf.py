@@ -47,9 +47,15 @@ class SWFState(NamedTuple):
 class SWF(DiffusionSampler):
     """Exact transitions of the Wright-Fisher diffusion with minibatch counts, on `Simplex`.
 
+        a_hat = prior + (N/n) counts,     L ~ Multinomial(A, p),     p' ~ Dirichlet(a_hat + L),
+
+    where the number of ancestors A has the law of the diffusion after the time h at |a_hat|. With all rows in the
+    batch the draws are exactly Dirichlet at any h; with batches the mean has no bias if |a_hat| does not vary.
+
     gradient: `ConjugateCounts` or `CenteredCounts`, whose statistics are the unbiased shapes a_hat
     step_size: h, in units of the relaxation time of the mean; a number, or a tree with one per leaf; None: learnt in
         warm-up. It is how long a batch is used, not a resolution. Steps below log(1 + |a| / 65,536) are refused
+    compiled: whether JAX compiles `step`; otherwise Python calls it
     """
 
     gradient: GradientEstimator
