@@ -38,9 +38,9 @@ def described(value: Any) -> str:
 
 
 def unnamed(value: Any) -> list[str]:
-    """Return the parameters that the docstring does not name."""
-    text = described(value)
-    return [name for name in inspect.signature(value).parameters if not re.search(rf"\b{name}\b", text)]
+    """Return the parameters that the docstring does not name; those of protocols have no names of their own."""
+    text, names = described(value), set(inspect.signature(value).parameters) - {"args", "kwargs"}
+    return sorted(name for name in names if not re.search(rf"\b{name}\b", text))
 
 
 def public_callables() -> dict[str, Any]:

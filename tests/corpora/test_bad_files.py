@@ -141,7 +141,7 @@ DOCWORD: dict[str, tuple[str, str]] = {
     "a billion words": ("2\n1000000000\n1\n1 1 1\n", "lines 1 to 3, claims 1,000,000,000 words"),
     "a trillion documents": ("1000000000000\n2\n1\n1 1 1\n", "claims 1,000,000,000,000 documents"),
     "a trillion entries": ("2\n2\n1000000000000\n1 1 1\n", "has 1 entries, but its third line says 1000000000000"),
-    "a negative head": ("-2\n2\n1\n1 1 1\n", "line 1: '-2' is no number"),
+    "a negative head": ("-2\n2\n1\n1 1 1\n", "line 1: '-2' is not a number"),
     "a head of digits": (f"{'9' * 5000}\n2\n1\n1 1 1\n", "line 1"),
     "too many entries": ("2\n2\n1\n1 1 1\n2 1 1\n", "line 5: there are more entries than the 1"),
     "a negative count": ("2\n2\n1\n1 1 -1\n", "line 4: .* is out of range"),

@@ -101,7 +101,7 @@ WRONG = {
     "head": ("docword.a.txt", "3\nfour\n5\n", "line 2"),
     "entry": ("docword.a.txt", "1\n1\n2\n1 1 1\n1 x 1\n", "docword.a.txt, line 5"),
     "range": ("docword.a.txt", "1\n2\n2\n1 1 1\n1 3 1\n", "docword.a.txt, line 5"),
-    "cut short": ("docword.a.txt", "1\n2\n5\n1 1 1\n", "cut short"),
+    "cut short": ("docword.a.txt", "1\n2\n5\n1 1 1\n", "truncated"),
     "JSON": ("a.jsonl", '{"text": "a"}\n{"text": \n', "a.jsonl, line 2"),
     "no text": ("a.jsonl", '{"text": "a"}\n{"words": "b"}\n', "a.jsonl, line 2"),
     "no matrix": ("a.npz", "PK", "a.npz"),
@@ -258,7 +258,7 @@ def test_wikipedia_set_follows_its_rule(tmp_path: Path) -> None:
     share = (long > 0).mean(axis=0)[[int(word.removeprefix("word-")) for word in vocabulary]]
     assert share.max() <= 0.0599
     np.testing.assert_allclose(row_lengths(train), 1)
-    with pytest.raises(BadInput, match="were asked for"):
+    with pytest.raises(BadInput, match="were requested"):
         wikipedia_set(tmp_path)
     with pytest.raises(BadInput, match="en2014"):
         wikipedia_set(tmp_path / "nowhere")

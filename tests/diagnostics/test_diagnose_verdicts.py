@@ -36,7 +36,7 @@ def test_a_run_that_never_moved_is_told() -> None:
         found = diagnose(sample(RandomWalk(Target(Sphere(), narrow), 0.5), NORTH, **options))
     assert not found.ok
     assert "all chains started at one point and never left it" in found.verdict
-    assert "chain 0 accepts 0 of its moves, where this sampler aims at 0.35" in found.verdict
+    assert "chain 0 accepts 0 of its moves, while this sampler aims at 0.35" in found.verdict
 
 
 def test_one_chain_that_never_moved_and_one_number_that_never_changed() -> None:

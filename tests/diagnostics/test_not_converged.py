@@ -81,7 +81,7 @@ def test_each_objection_by_itself() -> None:
         "5% of the draws diverged"
     ]
     heat = lambda t, **attrs: objections(tree_of(sound, {"temperature": t * still}, temperature_expected=1.0, **attrs))
-    assert "heats the chain" in heat(1.5)[0] and "runs cold" in heat(0.5)[0] and heat(1.1) == []
+    assert "heats the chain" in heat(1.5)[0] and "too cold" in heat(0.5)[0] and heat(1.1) == []
     assert "1.20 along one direction" in heat(1.0, temperature_worst=1.2, temperature_worst_error=0.03)[0]
     assert heat(1.0, temperature_worst=1.2, temperature_worst_error=0.1) == []
 

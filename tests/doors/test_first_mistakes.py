@@ -126,7 +126,7 @@ def test_remedies_do_not_fail_again() -> None:
         (GeodesicHMC(Target, 0.1, 2), "`GeodesicHMC.gradient` is the class Target"),
         (GeodesicHMC(Sphere(), 0.1, 2), "is a Sphere; it must be a gradient estimator: a Target"),
         (GeodesicHMC(Target(Product({"a": Sphere}), linear), 0.1, 2), r"`Product\['a'\]` is the class Sphere"),
-        (GeodesicHMC(LAW, 0.1, "abc"), "`GeodesicHMC.num_steps` is 'abc'; it must be made of finite numbers"),
+        (GeodesicHMC(LAW, 0.1, "abc"), "`GeodesicHMC.num_steps` is 'abc'; it must consist of finite numbers"),
         (SGGMC(LAW, 0.1, 1.0, num_steps=np.array([2])), "`SGGMC.num_steps` is an array of the shape"),
         (SGGMC(LAW, 0.1, np.ones(5)), r"`SGGMC.friction` has the shape \(5,\), but `start` has \(3,\)"),
         (GeodesicNUTS(LAW, lambda t: 0.1), "`GeodesicNUTS.step_size` is a function"),

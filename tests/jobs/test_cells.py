@@ -32,8 +32,8 @@ def test_separators_inside_quoted_names_do_not_count(tmp_path: Path) -> None:
         (b"\na,b\n1,2\n", "begins with an empty line"),
         (b"a;b\n1,5;2\n", "'1,5' is no number; write decimal points, not commas"),
         (b"a;b\nx;2\n", "'x' is no number; choose --columns"),
-        ("a,b\n1,2\n".encode("utf-16"), r"say its encoding \(utf-16\?\)"),
-        ("\u00e4,b\n1,2\n".encode("latin-1"), r"say its encoding \(latin-1\?\)"),
+        ("a,b\n1,2\n".encode("utf-16"), r"give its encoding \(utf-16\?\)"),
+        ("\u00e4,b\n1,2\n".encode("latin-1"), r"give its encoding \(latin-1\?\)"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_remedy(content: bytes, said: str, tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         plot_sphere(draws(x=unit(2, 20, 4)))
     with pytest.raises(BadInput, match="do not say on which manifold"):
         plot_posterior(draws(x=unit(2, 20, 3)))
-    with pytest.raises(BadInput, match="draws are wanted"):
+    with pytest.raises(BadInput, match="give draws"):
         plot_sphere(np.zeros((3, 3)))
 
 

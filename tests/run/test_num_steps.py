@@ -42,7 +42,7 @@ def test_batches_that_are_reused_get_fewer_words() -> None:
 
 
 def test_what_has_no_words_is_refused() -> None:
-    with pytest.raises(BadInput, match="no number of words"):
+    with pytest.raises(BadInput, match="no num_steps"):
         choose_num_steps(GeodesicHMC(FullGradient(Target(Euclidean(), normal)), 0.1, 3), jnp.zeros(2), seed=0)
     with pytest.raises(BadInput, match="most"):
         choose_num_steps(SGGMC(FullGradient(Target(Euclidean(), normal)), 0.1, 1.0), jnp.zeros(2), seed=0, most=0)

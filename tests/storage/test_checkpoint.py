@@ -150,7 +150,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_a_store_with_draws_is_never_overwritten(tmp_path: Path) -> None:
     tree = draws(store=tmp_path / "s.zarr")
-    with pytest.raises(CheckpointError, match="holds draws already"):
+    with pytest.raises(CheckpointError, match="already contains draws"):
         draws(store=tmp_path / "s.zarr", seed=9)
     assert same(tree, draws())
 

@@ -61,7 +61,7 @@ def _assemble(form: str, arrays: list[Any], shape: tuple[int, int], where: str) 
         data, rows, columns = arrays
         for index, size in ((rows, shape[0]), (columns, shape[1])):
             if len(index) and not 0 <= int(index.min()) <= int(index.max()) < size:
-                raise BadInput(f"{where}: an index lies outside of {shape[0]} rows and {shape[1]} columns")
+                raise BadInput(f"{where}: an index lies outside {shape[0]} rows and {shape[1]} columns")
         return scipy.sparse.csr_array(scipy.sparse.coo_array((data, (rows, columns)), shape=shape))
     data, indices, indptr = arrays
     check_csr(data, indices, indptr, shape if form == "csr" else shape[::-1], where)
@@ -107,7 +107,7 @@ def _form(file: zipfile.ZipFile, headers: dict[str, Header], path: Path) -> str:
     if form not in COMPRESSED:
         raise BadInput(f"{path} is stored as {form!r}; save it as CSR: scipy.sparse.save_npz(path, matrix.tocsr())")
     if missing := [name for name in (*COMPRESSED[form], "shape") if name not in headers]:
-        raise BadInput(f"{path} is not a whole sparse matrix: it has no {missing[0]}")
+        raise BadInput(f"{path} is an incomplete sparse matrix: it has no {missing[0]}")
     return form
 
 
@@ -122,7 +122,7 @@ def _check_headers(headers: dict[str, Header], names: Any, documents: int, words
     """Raise unless the lengths of the arrays make a matrix of the shape."""
     wrong = [name for name in names if len(headers[name].shape) != 1]
     if wrong or headers[names[0]].shape != headers[names[1]].shape:
-        raise BadInput(f"{path} is no sparse matrix: its {', '.join(names)} do not belong together")
+        raise BadInput(f"{path} is not a sparse matrix: its {', '.join(names)} do not belong together")
     check_size(documents, words, headers["data"].shape[0], str(path))
 
 

@@ -23,7 +23,7 @@ def check_size(documents: int, words: int, entries: int, where: str) -> None:
         if not 0 <= count <= EMPTY_NAMES + PER_ENTRY * entries:
             raise BadInput(
                 f"{where} claims {count:,} {what}, but has {entries:,} entries: is the header damaged? (at most "
-                f"{EMPTY_NAMES:,} {what} and {PER_ENTRY} for every entry are believed)"
+                f"{EMPTY_NAMES:,} {what} and {PER_ENTRY} for every entry are accepted)"
             )
 
 
@@ -31,13 +31,13 @@ def check_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int], wher
     """Raise unless the three arrays are a CSR matrix of the shape."""
     lengths = {"data": data, "indices": indices, "indptr": indptr}
     if wrong := [name for name, array in lengths.items() if np.ndim(array) != 1]:
-        raise BadInput(f"{where} is no CSR matrix: {wrong[0]} has {np.ndim(lengths[wrong[0]])} axes instead of one")
+        raise BadInput(f"{where} is not a CSR matrix: {wrong[0]} has {np.ndim(lengths[wrong[0]])} axes instead of one")
     for name, array in (("indices", indices), ("indptr", indptr)):
         if array.dtype.kind not in "iu":
-            raise BadInput(f"{where} is no CSR matrix: {name} are {array.dtype}, not whole numbers")
+            raise BadInput(f"{where} is not a CSR matrix: {name} are {array.dtype}, not whole numbers")
     if len(indptr) != shape[0] + 1 or len(data) != len(indices):
         raise BadInput(
-            f"{where} is no CSR matrix: {len(indptr)} row pointers for {shape[0]} rows, {len(data)} values for "
+            f"{where} is not a CSR matrix: {len(indptr)} row pointers for {shape[0]} rows, {len(data)} values for "
             f"{len(indices)} column indices"
         )
     _check_pointers(indptr, len(indices), where)
@@ -53,12 +53,12 @@ def check_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int], wher
 def _check_pointers(indptr: Any, entries: int, where: str) -> None:
     if int(indptr[0]) != 0 or int(indptr[-1]) != entries:
         raise BadInput(
-            f"{where} is no CSR matrix: its row pointers go from {int(indptr[0])} to {int(indptr[-1])}, but there are "
-            f"{entries} entries"
+            f"{where} is not a CSR matrix: its row pointers go from {int(indptr[0])} to "
+            f"{int(indptr[-1])}, but there are {entries} entries"
         )
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
-        raise BadInput(f"{where} is no CSR matrix: the row pointers fall at row {int(np.argmax(falls))}")
+        raise BadInput(f"{where} is not a CSR matrix: the row pointers fall at row {int(np.argmax(falls))}")
 
 
 def check_matrix(matrix: Any, where: str) -> None:
@@ -69,7 +69,7 @@ def check_matrix(matrix: Any, where: str) -> None:
 def check_counts(matrix: Any, where: str) -> None:
     """Raise if an entry of a CSR matrix is not a finite real number, or is a whole number below zero."""
     if matrix.data.dtype.kind not in "biuf":
-        raise BadInput(f"{where} holds {matrix.data.dtype}, which are no counts and no weights")
+        raise BadInput(f"{where} holds {matrix.data.dtype}, which are neither counts nor weights")
     if not np.isfinite(matrix.data).all():
         raise BadInput(f"{where}, {_place(matrix, ~np.isfinite(matrix.data))}: a number that is not finite")
     if matrix.data.dtype.kind == "i" and (matrix.data < 0).any():

@@ -64,7 +64,7 @@ class Corpus:
             many = "1 document" if len(self) == 1 else f"{len(self):,} documents"
             raise BadInput(
                 f"no word has a document frequency between {min_df} and {max_df} in {many}; "
-                "widen the limits (--min-df, --max-df: a share of the documents below 1, else a number of them)"
+                "widen the limits (--min-df, --max-df: a share of the documents if below 1, else their number)"
             )
         words = tuple(self.vocabulary[column] for column in columns)
         cut = dataclasses.replace(self, counts=self.counts[:, columns], vocabulary=words)

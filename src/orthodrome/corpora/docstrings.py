@@ -63,8 +63,8 @@ def python_docstrings(min_df: int = 5, max_df: float = 0.15) -> Corpus:
     found = list(docstrings(Path(sysconfig.get_path("stdlib"))))
     if len(found) < 500:
         raise BadInput(
-            f"only {len(found)} docstrings in {sysconfig.get_path('stdlib')}: this interpreter has no sources of its "
-            "standard library (stripped or zipped); give a corpus of your own"
+            f"only {len(found)} docstrings in {sysconfig.get_path('stdlib')}: this interpreter lacks the sources of "
+            "its standard library (stripped or zipped); give a corpus of your own"
         )
     names, texts = zip(*found, strict=True)
     folded = fold_plurals([words_of(text) for text in texts])

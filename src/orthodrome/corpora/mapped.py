@@ -84,7 +84,7 @@ def write_mapped(
     """
     path = Path(folder)
     if (path / ABOUT).exists():
-        raise BadInput(f"{path} holds a corpus already; name another folder")
+        raise BadInput(f"{path} already contains a corpus; choose another folder")
     path.mkdir(parents=True, exist_ok=True)
     starts, width = _write_tokens(_each(blocks), path / "indices.npy", shuffle)
     count = starts.shape[0] - 1
@@ -160,7 +160,8 @@ def _whole(block: Any, number: int, before: int) -> scipy.sparse.csr_array:
     if wrong.size:
         row = int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1
         raise BadInput(
-            f"block {number}: document {before + row} has a count of {table.data[wrong[0]]}; counts are whole and >= 0"
+            f"block {number}: document {before + row} has a count of {table.data[wrong[0]]}; counts are "
+            "whole numbers >= 0"
         )
     return table.astype(np.int64)
 
@@ -168,7 +169,9 @@ def _whole(block: Any, number: int, before: int) -> scipy.sparse.csr_array:
 def _facts(path: Path) -> dict[str, int]:
     """Return what the folder says about itself."""
     if not (path / ABOUT).exists():
-        raise BadInput(f"{path} holds no whole corpus: {ABOUT} is missing (was the stream that wrote it cut short?)")
+        raise BadInput(
+            f"{path} contains no complete corpus: {ABOUT} is missing (was the stream that wrote it interrupted?)"
+        )
     try:
         facts = json.loads((path / ABOUT).read_text(encoding="utf-8"))
         found = {name: int(facts[name]) for name in ("format", "documents", "words", "tokens")}

@@ -83,7 +83,7 @@ def read_docword(path: Path, vocabulary: Path | None = None) -> Corpus:
         check_size(documents, width, entries, f"{path}, lines 1 to 3,")
         table = docword_table(docword_lines(file, path, entries), path)
     if len(table) != entries:
-        raise BadInput(f"{path} has {len(table)} entries, but its third line says {entries}: is it cut short?")
+        raise BadInput(f"{path} has {len(table)} entries, but its third line says {entries}: is it truncated?")
     wrong = (table < 1).any(axis=1) | (table[:, 0] > documents) | (table[:, 1] > width)
     if wrong.any():
         raise BadInput(
@@ -100,7 +100,7 @@ def docword_head(line: str, path: Path, number: int) -> int:
     """Return one of the three numbers at the top of a docword file."""
     if NUMBER.fullmatch(line.strip()) is None:
         raise BadInput(
-            f"{path}, line {number}: {line.strip()[:60]!r} is no number; a docword file begins with the numbers of "
+            f"{path}, line {number}: {line.strip()[:60]!r} is not a number; a docword file begins with the numbers of "
             "documents, words and entries"
         )
     return int(line)

@@ -39,7 +39,9 @@ class Unpacked(io.RawIOBase):
         buffer[: len(content)] = content
         self.left -= len(content)
         if self.left < 0:
-            raise BadInput(f"{self.path} unpacks to more than {MOST_PACKED} times its size: it is no packed text")
+            raise BadInput(
+                f"{self.path} unpacks to more than {MOST_PACKED} times its size: it is not a compressed text"
+            )
         return len(content)
 
     def close(self) -> None:
@@ -60,10 +62,12 @@ def opened(path: Path, encoding: str = "utf-8", newline: str | None = None) -> I
         likely = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
         raise BadInput(
             f"{path}{_bad_line(path, encoding)} is not {encoding} text: it has a byte "
-            f"{error.object[error.start]:#x}; say its encoding ({likely}?)"
+            f"{error.object[error.start]:#x}; give its encoding ({likely}?)"
         ) from error
     except LookupError as error:
-        raise BadInput(f"there is no text encoding {encoding!r}; say one that Python knows (utf-8, latin-1)") from error
+        raise BadInput(
+            f"there is no text encoding {encoding!r}; give one that Python knows (utf-8, latin-1)"
+        ) from error
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise BadInput(f"cannot read {path}: {reason(error)}") from error
 

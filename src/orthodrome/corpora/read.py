@@ -42,7 +42,7 @@ def read_corpus(
         raise BadInput(f"there is no {path}")
     format = format or ("csv" if text_column is not None else guess(path))
     if format not in FORMATS:
-        raise BadInput(f"the format is {format!r}; there are {', '.join(FORMATS)}")
+        raise BadInput(f"the format is {format!r}; it must be one of {', '.join(FORMATS)}")
     if text_column is not None and format != "csv":
         raise BadInput(f"text_column={text_column!r} is for tables, but {path} is read as {format}")
     if format == "text":
@@ -68,4 +68,4 @@ def guess(path: Path) -> str:
         return "csv"
     if path.name.endswith((".txt", ".txt.gz")):
         return "text"
-    raise BadInput(f"{path.name} does not tell its format; say one of: {', '.join(FORMATS)}")
+    raise BadInput(f"{path.name} does not show its format; give one of: {', '.join(FORMATS)}")

@@ -94,7 +94,7 @@ def json_text(line: str, path: Path, number: int) -> Text:
     try:
         content: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}, line {number}: no JSON: {error}") from error
+        raise BadInput(f"{path}, line {number}: not valid JSON: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("text"), str):
         raise BadInput(f'{path}, line {number}: no object with a "text": {line.strip()[:60]!r}')
     name = next((str(content[key]) for key in NAMES if key in content), f"line-{number}")

@@ -26,5 +26,5 @@ def read_vocabulary(path: Path | None, width: int) -> tuple[str, ...]:
     while words and not words[-1]:  # empty lines at the end are no words
         words.pop()
     if len(words) < width:
-        raise BadInput(f"{path} has {len(words)} words, but the documents use {width}: is it another vocabulary?")
+        raise BadInput(f"{path} has {len(words)} words, but the documents use {width}: is it a different vocabulary?")
     return tuple(words)

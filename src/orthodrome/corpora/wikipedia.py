@@ -50,7 +50,7 @@ def wikipedia_set(
     """
     counts, vocabulary = pooled_counts(Path(folder))
     if num_train + num_test > counts.shape[0]:
-        raise BadInput(f"{counts.shape[0]} articles are left of {folder}; {num_train} + {num_test} were asked for")
+        raise BadInput(f"{counts.shape[0]} articles remain in {folder}; {num_train} + {num_test} were requested")
     order = np.random.default_rng(seed).permutation(counts.shape[0])[: num_train + num_test]
     train, test = (tfidf(counts[rows], dtype=dtype) for rows in (order[num_test:], order[:num_test]))
     return TrainTest(train[nonempty(train)], test[nonempty(test)], vocabulary)

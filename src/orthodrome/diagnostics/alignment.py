@@ -109,6 +109,6 @@ def _check(posterior: Any, axis: str, by: Any, signs: Sequence[str], sort_by: st
         raise BadInput(f"the draws have no dimension {axis!r} of components; they have {', '.join(own) or 'none'}")
     for name in [*([by] if isinstance(by, str) else []), *signs, *([sort_by] if sort_by else [])]:
         if name not in posterior.data_vars or axis not in posterior[name].dims:
-            raise BadInput(f"{name!r} is no variable of the draws with the dimension {axis!r}")
+            raise BadInput(f"{name!r} is not a variable of the draws with the dimension {axis!r}")
     if sort_by is not None and posterior[sort_by].ndim != 3:
         raise BadInput(f"sort_by={sort_by!r} must have one number for each component")

@@ -13,5 +13,5 @@ def check_draws(tree: Any) -> None:
 
     if not isinstance(tree, xarray.DataTree) or "posterior" not in tree.children:
         raise BadInput(
-            f"draws are wanted, the DataTree that `sample` returns (or `draws_` of a fitted model), not {tree!r:.60}"
+            f"give draws, the DataTree that `sample` returns (or `draws_` of a fitted model), not {tree!r:.60}"
         )

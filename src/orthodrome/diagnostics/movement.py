@@ -55,7 +55,7 @@ def acceptance_problems(stats: Any, aim: float) -> list[str]:
     if means[chain] >= LEAST_SHARE * aim:
         return []
     return [
-        f"chain {chain} accepts {means[chain]:.2g} of its moves, where this sampler aims at {aim:g}: take a smaller "
+        f"chain {chain} accepts {means[chain]:.2g} of its moves, while this sampler aims at {aim:g}: take a smaller "
         "step size, or leave it None and give the warm-up more transitions."
     ]
 

@@ -73,12 +73,12 @@ def mean_problem(measured: float, expected: float) -> str | None:
     ratio = measured / expected
     if COLD <= ratio <= HOT:
         return None
-    known = f"the temperature v.v/m is {measured:.3g} on average, where the scheme's own is {expected:.3g}"
+    known = f"the temperature v.v/m is {measured:.3g} on average, but the scheme should have {expected:.3g}"
     if not ratio > HOT:
-        return f"{known}: the chain runs cold: its steps are too long; use a shorter step_size"
+        return f"{known}: the chain is too cold because its steps are too long; use a smaller step_size"
     return (
         f"{known}: the gradient's noise heats the chain, and its draws are too wide; use a shorter step_size, more "
-        "friction, a larger batch, or tell the sampler of the noise (noise=EmpiricalFisher())"
+        "friction, a larger batch, or let the sampler know the noise (noise=EmpiricalFisher())"
     )
 
 
@@ -87,7 +87,7 @@ def direction_problem(worst: float, error: float) -> str:
     kind = "too wide" if worst > 1 else "too narrow"
     return (
         f"the gradient's noise makes the temperature {worst:.2f} along one direction (standard error {error:.2f}), and "
-        f"the draws are {kind} there, whatever the mean temperature is; tell the sampler of the whole noise "
+        f"the draws are {kind} there, whatever the mean temperature is; let the sampler know the whole noise "
         "(noise=EmpiricalFisher(), or FullForm() if its form is set), or use a shorter step_size, a larger batch or a "
         "control variate"
     )

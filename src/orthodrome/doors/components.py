@@ -20,13 +20,14 @@ def check_components(manifold: Manifold, x: Tree) -> None:
         name, space = leaf_name("start", path), type(kind).__name__
         if kind.dimension(leaf) == 0:
             raise BadInput(
-                f"`{name}` has the shape {leaf.shape}: {space} is then only the two points 1 and -1, and no geodesic "
-                "joins them, so nothing would move; sum the density over the two signs instead"
+                f"`{name}` has the shape {leaf.shape}: {space} then consists of the two points 1 and -1 "
+                "only, and no geodesic joins them, so nothing would move; sum the density over the two signs "
+                "instead"
             )
         warnings.warn(
             f"`{name}` lives on {space} with square matrices, which is O(n): two components, of determinant 1 and -1. "
             "Geodesics never leave the one they start in, so every chain draws from the law restricted to the "
-            "component of its start; use `Rotation()` if rotations are meant, or start chains in both",
+            "component of its start; use `Rotation()` if you mean rotations, or start chains in both",
             OrthodromeWarning,
             stacklevel=2,
         )

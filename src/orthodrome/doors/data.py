@@ -28,7 +28,7 @@ def not_finite(data: Any) -> Found | None:
         if len(bad):
             where = tuple(int(i) for i in bad[0])
             index = f"[{', '.join(map(str, where))}]" if where else ""
-            text = f"`{leaf_name('data', path)}{index}` is {values[where]} ({len(bad)} such number(s) in all)"
+            text = f"`{leaf_name('data', path)}{index}` is {values[where]} ({len(bad)} such number(s) in total)"
             return Found(text, where[0] if where else 0)
     return None
 
@@ -48,5 +48,6 @@ def check_rows_alone(target: Any, position: Tree) -> None:
     row = jax.tree.map(lambda leaf: here(leaf)[found.row : found.row + 1], target.data)
     if np.isnan(np.asarray(target.pointwise(position, row))).any():
         raise BadInput(
-            f"{found.text}, and the log likelihood of that row is nan; leave such rows out, or write for them"
+            f"{found.text}, and the log likelihood of that row is nan; leave such rows out, or let the "
+            "likelihood handle them"
         )

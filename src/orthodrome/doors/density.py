@@ -63,7 +63,9 @@ def _check_arrays(data: Any) -> None:
         kind = leaf.dtype.kind if isinstance(leaf, jax.Array) else np.asarray(leaf).dtype.kind
         if kind not in "fiubcV":  # V: bfloat16 and random keys
             shown = type(leaf).__name__ if kind == "O" else np.asarray(leaf).dtype
-            raise BadInput(f"`{leaf_name('data', path)}` is made of {shown}; `data` is a tree of arrays of numbers")
+            raise BadInput(
+                f"`{leaf_name('data', path)}` is made of {shown}; `data` must be a tree of arrays of numbers"
+            )
 
 
 # Compiled for their cached traces only: a repeated run does not trace the user's functions again.
@@ -96,9 +98,10 @@ def infinite_density(position: Tree) -> str:
         leaves = jax.tree_util.tree_leaves_with_path(position)
         where = ", ".join(f"x{jax.tree_util.keystr(path)} = {np.asarray(leaf)}" for path, leaf in leaves)
     return (
-        f"the log density is +inf at {where}: no law has such a density, and no chain leaves such a point; common "
-        "causes: the log of a number that underflows, with a negative factor, or a division by zero; write the density "
-        "so that it is finite wherever it can be asked, or -inf where the law has no mass"
+        f"the log density is +inf at {where}: no distribution has such a density, and no chain leaves "
+        "such a point; common causes: the log of a number that underflows, with a negative factor, or a division "
+        "by zero; write the density so that it is finite wherever it can be evaluated, or -inf where the "
+        "distribution has no mass"
     )
 
 

@@ -75,7 +75,7 @@ def _check_field(where: str, value: Any, field: dataclasses.Field[Any], hint: An
 def _check_numbers(where: str, value: Any, finite: bool) -> None:
     entries = jax.tree.leaves(value, is_leaf=is_map)
     if value is not None and not entries:
-        raise BadInput(f"`{where}` is {_shown(value)}, which holds no number")
+        raise BadInput(f"`{where}` is {_shown(value)}, which contains no numbers")
     if where.rsplit(".")[-1] in SCALARS and value is not None and not _one_number(value):
         raise BadInput(f"`{where}` is {_shown(value)}; it must be one number")
     for leaf in entries:
@@ -87,7 +87,7 @@ def _check_numbers(where: str, value: Any, finite: bool) -> None:
         if where.rsplit(".")[-1] in ABOVE_ZERO and array.dtype.kind in "fiu" and not np.all(array > 0):
             raise BadInput(f"`{where}` is {_shown(leaf)}; it must be above 0")
         if array.dtype.kind not in "fiu" or (finite and not np.all(np.isfinite(array))):
-            raise BadInput(f"`{where}` is {_shown(leaf)}; it must be made of finite numbers")
+            raise BadInput(f"`{where}` is {_shown(leaf)}; it must consist of finite numbers")
 
 
 def _one_number(value: Any) -> bool:
@@ -100,7 +100,7 @@ def _check_static(where: str, value: Any) -> None:
     except TypeError:
         raise BadInput(
             f"`{where}` is {_shown(value)}, which cannot be part of a compiled program; give a plain Python value "
-            "there (a number, text, tuple or function)"
+            "there (a number, string, tuple or function)"
         ) from None
 
 
@@ -132,7 +132,7 @@ def _fits_one(value: Any, kind: Any) -> bool:
         return True
 
 
-WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a text", type(None): "None"}
+WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a string", type(None): "None"}
 
 
 def _words(hint: Any) -> str:

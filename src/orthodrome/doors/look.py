@@ -50,15 +50,18 @@ def _check_moves(name: str, moves: Any, chain: int) -> None:
     for path, moved in jax.tree_util.tree_leaves_with_path(moves):
         if not moved[chain]:
             raise BadInput(
-                f"the projection on the level set fails at `{leaf_name(name, path)}`: a step of 1e-3 finds no point of "
-                "it; the constraint's Jacobian may lose its rank there, or be badly scaled: start elsewhere"
+                f"the projection on the level set fails at `{leaf_name(name, path)}`: no point of it is "
+                "found after a step of 1e-3; the constraint's Jacobian may be rank-deficient or badly "
+                "scaled there: start elsewhere"
             )
 
 
 def _check_finite(name: str, chain: int, look: Any, manifold: Manifold, data: Any) -> None:
     if look.logdensity is not None and not np.isfinite(look.logdensity[chain]):
         if np.isnan(look.logdensity[chain]) and (found := not_finite(data)) is not None:
-            raise BadInput(f"the log density is nan, and {found.text}; leave such rows out, or write for them")
+            raise BadInput(
+                f"the log density is nan, and {found.text}; leave such rows out, or let the density handle them"
+            )
         raise BadInput(
             f"the log density is {float(look.logdensity[chain])} at `{name}`; start where it is finite"
             + _advice(manifold)

@@ -29,8 +29,8 @@ def check_is_step(name: str, step: Any) -> None:
     if is_map(step) and not isinstance(step, LinearStep):
         kind = type(step).__name__
         raise BadInput(
-            f"`{name}` is a {kind} map without a size; give `LinearStep(0.1, units)`, where units is a root of the "
-            "covariance, `Dense(covariance).root()`"
+            f"`{name}` is a {kind} map without a step size; give `LinearStep(0.1, units)`, where units is "
+            "a root of the covariance, `Dense(covariance).root()`"
         )
 
 

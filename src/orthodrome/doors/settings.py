@@ -80,15 +80,15 @@ def check_contract(sampler: Any) -> None:
 def check_factors(manifold: Any) -> None:
     """Raise unless a space is a manifold, and every leaf of a product is one."""
     if not isinstance(manifold, Manifold):
-        raise BadInput(f"the manifold is {manifold!r}; it must be one, such as Sphere() or Product({{...}})")
+        raise BadInput(f"the manifold is {manifold!r}; it must be a Manifold, such as Sphere() or Product({{...}})")
     leaves = jax.tree_util.tree_leaves_with_path(factors(manifold), is_leaf=is_manifold)
     if not leaves:
-        raise BadInput("the manifold is a Product of nothing; give one manifold for each parameter")
+        raise BadInput("the manifold is an empty Product; give one manifold for each parameter")
     for path, leaf in leaves:
         if not isinstance(leaf, Manifold) or isinstance(leaf, Product):
             given = f"the class {leaf.__name__}" if isinstance(leaf, type) else f"{leaf!r:.60}"
             remedy = "nest trees, not products" if isinstance(leaf, Product) else "give one, such as Sphere()"
-            raise BadInput(f"`{leaf_name('Product', path)}` is {given}, which is no manifold of one leaf; {remedy}")
+            raise BadInput(f"`{leaf_name('Product', path)}` is {given}, which is not a manifold for one leaf; {remedy}")
 
 
 def check_sampler(sampler: Sampler, positions: Tree) -> None:

@@ -51,8 +51,8 @@ def _broken(height: np.ndarray) -> np.ndarray:
 def _text(where: str, kind: str, height: float) -> str:
     return (
         f"the log density is {height} where `{where}` is so small that it underflows to 0, and chains cannot go there; "
-        f"write the density with jnp.log of the parameter itself, or use {kind}(carry_logs=True), whose density is a "
-        "function of the log"
+        f"write the density in terms of jnp.log of the parameter itself, or use {kind}(carry_logs=True), "
+        "whose density is a function of the log"
     )
 
 

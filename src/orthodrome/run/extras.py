@@ -56,7 +56,7 @@ def data_groups(target: Target | Posterior | None) -> dict[str, dict[str, np.nda
 def check_pointwise(target: Target | Posterior | None) -> Posterior:
     """Return the target, or raise if it has no likelihood of one datum."""
     if not isinstance(target, Posterior):
-        raise BadInput("log_likelihood=True needs a `Posterior`, whose likelihood is given for one datum")
+        raise BadInput("log_likelihood=True needs a `Posterior`, whose likelihood is defined for one datum")
     return target
 
 

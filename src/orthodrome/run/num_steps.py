@@ -59,7 +59,7 @@ def choose_num_steps(
     most: the largest number to try
     """
     if not hasattr(sampler, "num_steps") or sampler.adjusted:
-        raise BadInput(f"{type(sampler).__name__} has no number of words to choose; give SGGMC, GSGNHT or the like")
+        raise BadInput(f"{type(sampler).__name__} has no num_steps to choose; give SGGMC, GSGNHT or a similar sampler")
     if most < 1:
         raise BadInput(f"most is {most}; it must be at least 1")
     run: dict[str, Any] = {

@@ -56,13 +56,15 @@ def claim(path: Path, checkpoint: Path | None, locks: contextlib.ExitStack, team
     if not team.first:
         if not (path / ownership.MARKER).is_file():
             raise CheckpointError(
-                f"process {team.process} of {team.processes} does not see {path}, which the first one has made: put it "
+                f"process {team.process} of {team.processes} does not see {path}, which the first one created: put it "
                 "on a file system that all hosts share, under the same path"
             )
         identity = ownership.read_marker(path, "store").identity
     team.meet()
     if len(set(team.texts(identity))) > 1:
-        raise CheckpointError(f"{path} is not the same folder on all hosts: put it on a file system that they share")
+        raise CheckpointError(
+            f"{path} is not the same folder on all hosts: put it on a file system that all hosts share"
+        )
     return identity
 
 
@@ -110,7 +112,7 @@ def check_same(team: parallel.Team, given: Any) -> None:
     process, leaf = np.argwhere(found != found[0])[0] if np.any(found != found[0]) else (0, 0)
     if process:
         raise BadInput(
-            f"process {process} was given other numbers than the first one in "
+            f"process {process} was given different numbers than the first one in "
             f"{jax.tree_util.keystr(leaves[leaf][0])}: give all processes the same data, start and settings"
         )
 

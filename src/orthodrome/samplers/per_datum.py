@@ -58,4 +58,4 @@ def _number_of_data(sampler: StochasticSampler) -> int:
 
 def _check_unused(sampler: StochasticSampler, rho: float | None) -> None:
     if rho is not None:
-        raise BadInput(f"rho is {rho}, but {type(sampler).__name__} has no friction to set; leave it out")
+        raise BadInput(f"rho is {rho}, but {type(sampler).__name__} has no friction to set; omit it")

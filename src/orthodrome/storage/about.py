@@ -17,7 +17,9 @@ def read_parameters(folder: Path) -> dict[str, Any]:
     """Return the parameters of the model whose run is in the folder."""
     about = read_about(folder)
     if not about or "parameters" not in about:
-        raise CheckpointError(f"{folder} holds no run of a model that could go on: fit one with checkpoint={folder!s}")
+        raise CheckpointError(
+            f"{folder} contains no run of a model that could be continued: fit one with checkpoint={folder!s}"
+        )
     return about["parameters"]
 
 
@@ -36,7 +38,7 @@ def agreed_seed(folder: Path, about: dict[str, Any], any_seed: bool) -> int:
     different = [f"{name} {a} then, {b} now" for name, (a, b) in pairs.items() if a != b]
     if different:
         raise CheckpointError(
-            f"the checkpoint in {folder} is of another run: {'; '.join(different)}. Use the same settings to go on, or "
-            "another folder for a new run"
+            f"the checkpoint in {folder} belongs to another run: {'; '.join(different)}. Use the same "
+            "settings to continue, or another folder for a new run"
         )
     return int(now["seed"])

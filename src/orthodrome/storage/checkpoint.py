@@ -146,7 +146,7 @@ class Checkpoint:
         except (OSError, *BROKEN):
             ours = False
         if not ours:
-            raise CheckpointError(f"{path} was not written by this run, and is not overwritten: move it away")
+            raise CheckpointError(f"{path} was not written by this run and will not be overwritten: move it away")
 
     def _failure(self, error: OSError) -> str:
         kept = (
@@ -169,8 +169,8 @@ class Checkpoint:
             return None
         if found := differences(commit["fingerprint"], self.fingerprint):
             raise CheckpointError(
-                f"the checkpoint in {self.folder} is of another run: {'; '.join(found)}. Use the same settings to go "
-                "on, or another folder for a new run"
+                f"the checkpoint in {self.folder} belongs to another run: {'; '.join(found)}. Use the same settings to "
+                "continue, or another folder for a new run"
             )
         self._check_store(commit["store"])
         arrays = self._read_state(commit["number"], commit["state"][self.peers.process])
@@ -190,8 +190,9 @@ class Checkpoint:
     def _check_store(self, then: dict[str, str]) -> None:
         if then["identity"] != self.draws.identity:
             raise CheckpointError(
-                f"the checkpoint in {self.folder} counts draws in another store: {then['path']} then, "
-                f"{self.draws.path} now. Pass the `store` of the first call to go on, or another folder for a new run"
+                f"the checkpoint in {self.folder} counts draws in another store: {then['path']} before, "
+                f"{self.draws.path} now. Pass the `store` of the first call to continue, or another "
+                "folder for a new run"
             )
 
     def _read_state(self, number: int, stated: int) -> Arrays:

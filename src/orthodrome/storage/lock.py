@@ -73,7 +73,7 @@ def _lock(descriptor: int) -> None:
 
 def _holder(descriptor: int) -> str:
     os.lseek(descriptor, 0, os.SEEK_SET)
-    return os.read(descriptor, 200).decode(errors="replace") or "it has not said who it is"
+    return os.read(descriptor, 200).decode(errors="replace") or "it has not identified itself"
 
 
 def _give_back() -> None:

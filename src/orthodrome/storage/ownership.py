@@ -100,8 +100,8 @@ def clear(folder: Path, ours: re.Pattern[str]) -> None:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or (not path.is_dir() and not ours.fullmatch(name)):
             raise CheckpointError(
-                f"{folder} holds {name}, which is not orthodrome's, so nothing in it is removed; move that file away, "
-                "or choose another folder"
+                f"{folder} holds {name}, which is not orthodrome's, so nothing in it will be removed; "
+                "move that file away, or choose another folder"
             )
     for path in found:  # deepest names first
         path.rmdir() if path.is_dir() else path.unlink()
@@ -137,7 +137,7 @@ def _json(path: Path) -> Any:
 def _other_format(folder: Path, kind: str, number: Any, who: Any) -> str:
     return (
         f"the {kind} in {folder} was written by orthodrome {who} in format {number}, and orthodrome {version()} reads "
-        f"format {FORMAT} only: go on with that version, or choose another folder"
+        f"format {FORMAT} only: continue with that version, or choose another folder"
     )
 
 

@@ -38,10 +38,10 @@ def make_room(path: Path, locks: contextlib.ExitStack, owner: str = "") -> owner
     """
     marker = ownership.claim(path, "store", locks, owner)
     if (path / CHECKSUMS).exists():
-        raise CheckpointError(f"the store {path} holds draws already; choose another path, or remove it")
+        raise CheckpointError(f"the store {path} already contains draws; choose another path, or remove it")
     if marker.owner != owner:
         raise CheckpointError(
-            f"the store {path} belongs to another run, which may go on from its checkpoint; choose another path"
+            f"the store {path} belongs to another run, which may be continued from its checkpoint; choose another path"
         )
     ownership.clear(path, OURS)
     return marker
@@ -51,7 +51,7 @@ def open_again(path: Path, locks: contextlib.ExitStack) -> ownership.Marker:
     """Claim the store of a run that is resumed, or raise if there is no store at the path."""
     if not (path / ownership.MARKER).is_file():
         raise CheckpointError(
-            f"there is no store of orthodrome's at {path}, but the checkpoint counts draws in its store: restore it, "
+            f"there is no orthodrome store at {path}, but the checkpoint counts draws in its store: restore it, "
             "pass the `store` of the first call, or start again in a new folder"
         )
     return ownership.claim(path, "store", locks)
@@ -64,15 +64,15 @@ def read_draws(path: str | Path) -> xarray.DataTree:
     returns: the draws as `sample` returned them, read from the disk when they are used
     """
     if not isinstance(path, str | os.PathLike):
-        raise CheckpointError(f"the path is {path!r:.60}; it must be a text or a Path")
+        raise CheckpointError(f"the path is {path!r:.60}; it must be a string or a Path")
     folder = Path(path)
     inside = folder / "draws.zarr"
     store = inside if inside.is_dir() else folder
     if not (store / ownership.MARKER).is_file():
-        raise CheckpointError(f"{store} is no store of orthodrome's; pass the `store` or `checkpoint` of a run")
+        raise CheckpointError(f"{store} is not an orthodrome store; pass the `store` or `checkpoint` of a run")
     ownership.read_marker(store, "store")
     if not (store / CHECKSUMS).exists():
-        raise CheckpointError(f"the run in {store} has not ended; let it end, or go on from its checkpoint")
+        raise CheckpointError(f"the run in {store} has not ended; let it end, or continue it from its checkpoint")
     verify_files(store)
     return open_tree(store)
 

@@ -37,7 +37,7 @@ def zarr_errors(path: Path) -> Iterator[None]:
         raise write_failure(path, error) from error
     except Exception as error:
         raise CheckpointError(
-            f"the Zarr metadata in {path} are missing or damaged ({type(error).__name__}: {error}): restore them"
+            f"the Zarr metadata in {path} is missing or damaged ({type(error).__name__}: {error}): restore it"
         ) from error
 
 

@@ -148,7 +148,7 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
     ({"mean_prior": "abc"}, GOOD, "mean_prior is 'abc'; it must be an array of finite numbers"),
     ({"covariance_prior": np.eye(3) + np.eye(3, k=1)}, GOOD, "symmetric positive definite"),
     ({"random_state": "abc"}, GOOD, "random_state: "),
-    ({"max_components": 10**9}, GOOD, r"50 draws take .* GiB, and the machine has .* Set max_components"),
+    ({"max_components": 10**9}, GOOD, r"50 draws take .* GiB, but the machine has .* Set a smaller max_components"),
     ({}, "abc", "X: "),
 ]
 
@@ -170,7 +170,7 @@ def test_bad_input_is_refused_by_name(settings: dict[str, Any], x: Any, text: st
 
 
 def test_codes_that_fit_did_not_see_are_refused(fitted: dict[str, DirichletProcessMixture]) -> None:
-    with pytest.raises(BadInput, match="row 0, column 2 has the code 3; `fit` saw 0 to 2"):
+    with pytest.raises(BadInput, match="row 0, column 2 has the code 3; `fit` saw the codes 0 to 2"):
         fitted["categorical"].predict(np.array([[0, 0, 3, 0, 0, 0]]))
 
 
@@ -184,7 +184,7 @@ def test_all_pairs_of_too_many_rows_are_refused(
 
 def test_a_cap_that_is_reached_is_told() -> None:
     model = DirichletProcessMixture(max_components=2, **QUICK)
-    with pytest.warns(OrthodromeWarning, match=r"asked for more components than max_components = 2"):
+    with pytest.warns(OrthodromeWarning, match=r"needed more components than max_components = 2"):
         model.fit(planted("gaussian"))
     assert model.n_clusters_ <= 2
 

@@ -123,7 +123,7 @@ class PairedComparison(SampledModel):
         names = [side.split() if isinstance(side, str) else [str(n) for n in side] for side in (team, other)]
         unknown = [name for side in names for name in side if name not in self.players_]
         if unknown:
-            raise BadInput(f"unknown players: {', '.join(unknown)}; there are {', '.join(self.players_)}")
+            raise BadInput(f"unknown players: {', '.join(unknown)}; the players are {', '.join(self.players_)}")
         if set(names[0]) & set(names[1]):
             raise BadInput(f"{', '.join(set(names[0]) & set(names[1]))} plays on both sides")
         strength = self.draws_["posterior"]["strength"]

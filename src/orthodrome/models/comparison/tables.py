@@ -54,7 +54,7 @@ def read_comparisons(table: Any, players: Sequence[str] | None = None) -> Compar
     seen = sorted({name for winners, losers, _ in rows for name in (*winners, *losers)}, key=_natural)
     known = tuple(seen) if players is None else tuple(players)
     if len(set(known)) < len(known):
-        raise BadInput(f"players has a name twice: {', '.join(n for n, c in Counter(known).items() if c > 1)}")
+        raise BadInput(f"players contains a name twice: {', '.join(n for n, c in Counter(known).items() if c > 1)}")
     unknown = [name for name in seen if name not in known]
     if unknown:
         raise BadInput(f"the table has unknown players: {', '.join(unknown)}; players has {', '.join(known)}")
@@ -110,7 +110,7 @@ def _from_columns(columns: Any) -> Iterable[Any]:
     missing = [name for name in ("winners", "losers") if name not in columns]
     if missing:
         raise BadInput(
-            f"the table lacks the column(s) {', '.join(missing)}; it needs winners, losers and, if any, count"
+            f"the table lacks the column(s) {', '.join(missing)}; it needs winners, losers and, optionally, count"
         )
     winners, losers = list(columns["winners"]), list(columns["losers"])
     counts = list(columns["count"]) if "count" in columns else [1] * len(winners)

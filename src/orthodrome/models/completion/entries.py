@@ -96,7 +96,7 @@ def _numbers(values: Any, name: str) -> Reals:
 def _whole(values: Any, name: str) -> NDArray[np.int64]:
     found = np.atleast_1d(np.asarray(values))
     if found.dtype.kind not in "iu" and (found.dtype.kind != "f" or np.any(found != np.round(found))):
-        raise BadInput(f"{name} must be whole numbers from 0 on; they are {found.dtype}")
+        raise BadInput(f"{name} must be whole numbers >= 0; they are {found.dtype}")
     return found.astype(np.int64)
 
 

@@ -35,7 +35,7 @@ def read_directions(data: Any) -> Reals:
     row = int(np.argmax(off))
     if np.median(off) > FAR:
         raise BadInput(
-            f"rows of {x.shape[1]} numbers are taken for unit vectors, but their lengths are {length.min():.3g} to "
+            f"rows of {x.shape[1]} numbers are taken as unit vectors, but their lengths are {length.min():.3g} to "
             f"{length.max():.3g}; if these are angles, give them as n numbers (one angle each), or two a row to the "
             "laws 'sine' and 'cosine'; if they are vectors of which only the direction matters, divide by their lengths"
         )
@@ -51,7 +51,7 @@ def read_torus(data: Any) -> Reals:
     """Return pairs of unit vectors (n, 2, 2), from pairs of angles (n, 2)."""
     angles = numbers(data)
     if angles.ndim != 2 or angles.shape[1] != 2:
-        raise BadInput(f"the data has the shape {angles.shape}; give two angles a row (n, 2), in radians")
+        raise BadInput(f"the data has the shape {angles.shape}; give two angles per row (n, 2), in radians")
     return on_circle(radians(angles))
 
 
@@ -63,7 +63,7 @@ def read_rotations(data: Any) -> Reals:
     off = np.max(np.abs(np.swapaxes(x, 1, 2) @ x - np.eye(3)), axis=(1, 2))
     row = int(np.argmax(off))
     if off[row] > TOLERANCE:
-        raise BadInput(f"row {row} is no rotation: X'X differs from I by {off[row]:.1e} (tolerance {TOLERANCE:.0e})")
+        raise BadInput(f"row {row} is not a rotation: X'X differs from I by {off[row]:.1e} (tolerance {TOLERANCE:.0e})")
     if (mirrored := np.linalg.det(x) < 0).any():
         raise BadInput(f"row {int(np.argmax(mirrored))} has determinant -1: it is a reflection, not a rotation")
     u, _, vt = np.linalg.svd(x)
@@ -77,10 +77,10 @@ def numbers(data: Any) -> Reals:
     except (TypeError, ValueError):
         raise BadInput("the data is not a table of numbers") from None
     if x.size == 0 or x.ndim == 0:
-        raise BadInput(f"the data has the shape {x.shape}; there is no row in it")
+        raise BadInput(f"the data has the shape {x.shape}; it contains no rows")
     bad = np.argwhere(~np.isfinite(x))
     if len(bad):
-        raise BadInput(f"row {bad[0][0]} has {x[tuple(bad[0])]} in it ({len(bad)} such numbers in all)")
+        raise BadInput(f"row {bad[0][0]} contains {x[tuple(bad[0])]} ({len(bad)} such number(s) in total)")
     return x
 
 

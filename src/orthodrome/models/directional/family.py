@@ -73,7 +73,7 @@ class Family(abc.ABC):
 
     def joint(self, p: Parameters, x: Array) -> Array:
         """Return log weight + log density of every row and component (n, K) of a mixture."""
-        raise NotImplementedError(f"{type(self).__name__} is no mixture")
+        raise NotImplementedError(f"{type(self).__name__} is not a mixture")
 
     def responsibilities(self, p: Parameters, x: Array) -> Array:
         """Return P(component | row), for one draw of a mixture."""

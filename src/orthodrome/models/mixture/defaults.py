@@ -136,5 +136,6 @@ def check_memory(capacity: int, numbers: int, draws: int) -> None:
     if needed > there:
         raise BadInput(
             f"max_components is {capacity}: with {numbers} numbers for each component, {draws} draws take "
-            f"{needed / 2**30:.3g} GiB, and the machine has {there / 2**30:.3g}. Set max_components or num_draws lower"
+            f"{needed / 2**30:.3g} GiB, but the machine has {there / 2**30:.3g}. Set a smaller "
+            "max_components or num_draws"
         )

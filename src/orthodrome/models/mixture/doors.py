@@ -78,10 +78,14 @@ def count_rows(table: Any) -> CountRows:
         raise BadInput(f"Negative values in data: row {row} has a count of {table.data.min()}; counts are >= 0")
     if np.any(table.data != np.rint(table.data)):
         row = int(np.searchsorted(table.indptr, int(np.argmax(table.data != np.rint(table.data))), side="right")) - 1
-        raise BadInput(f"family='multinomial' needs whole counts; row {row} has a fraction. Use counts, not shares")
+        raise BadInput(
+            f"family='multinomial' needs whole counts; row {row} has a fraction. Use counts, not proportions"
+        )
     empty = np.flatnonzero(np.asarray(table.sum(axis=1)).ravel() == 0)
     if empty.size:
-        raise BadInput(f"{named_rows(empty)} of X: no count at all, which says nothing of a cluster. Remove such rows")
+        raise BadInput(
+            f"{named_rows(empty)} of X: all counts are 0, which says nothing about a cluster. Remove such rows"
+        )
     return CountRows.of(table)
 
 
@@ -97,7 +101,9 @@ def one_hot(table: Any, bounds: tuple[int, ...] | None) -> CountRows:
     if beyond.size:
         row, column = beyond[0]
         known = starts[column + 1] - starts[column]
-        raise BadInput(f"row {row}, column {column} has the code {codes[row, column]}; `fit` saw 0 to {known - 1}")
+        raise BadInput(
+            f"row {row}, column {column} has the code {codes[row, column]}; `fit` saw the codes 0 to {known - 1}"
+        )
     places = (codes + starts[:-1]).astype(np.int32).ravel()
     rows = np.arange(codes.shape[0] + 1, dtype=np.int64) * codes.shape[1]
     return CountRows(rows, places, np.ones(places.shape[0]), tuple(int(x) for x in starts))

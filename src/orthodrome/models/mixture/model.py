@@ -255,7 +255,7 @@ class DirichletProcessMixture(MixtureReading, DensityMixin, BaseEstimator):
         groups = [tree[name]["capped"] for name in ("sample_stats", "warmup_sample_stats") if name in tree.children]
         if count := sum(int(np.sum(np.asarray(flags))) for flags in groups):
             warnings.warn(
-                f"in {count} transitions the rows asked for more components than max_components = "
+                f"in {count} transitions the rows needed more components than max_components = "
                 f"{self.settings_.max_components}, and had to do without: set max_components higher (a draw takes 8 "
                 f"bytes for each of the {self.components_law_.num_parameters} numbers of a component), or a smaller "
                 "concentration",

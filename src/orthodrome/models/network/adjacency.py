@@ -41,7 +41,7 @@ def read_network(edges: Any, missing: Iterable[tuple[Any, Any]] = (), nodes: Seq
     for a, b in missing:
         unknown = [name for name in (a, b) if name not in where]
         if unknown:
-            raise BadInput(f"missing names {unknown[0]!r}, which is no node of the network")
+            raise BadInput(f"missing names {unknown[0]!r}, which is not a node of the network")
         matrix[where[a], where[b]] = matrix[where[b], where[a]] = np.nan
     if not np.any(np.isfinite(matrix[np.triu_indices(len(matrix), 1)])):
         raise BadInput("no pair of nodes is observed: there is nothing to learn from")
@@ -104,5 +104,5 @@ def _from_matrix(edges: NDArray[Any], nodes: Sequence[Any] | None) -> Network:
         raise BadInput(f"the matrix is not symmetric: [{i}, {j}] is {matrix[i, j]} and [{j}, {i}] is {matrix[j, i]}")
     values = matrix[np.isfinite(matrix)]
     if np.any(np.isinf(matrix)) or not np.all((values == 0) | (values == 1)):
-        raise BadInput("the entries of the matrix must be 0, 1 or NaN (not known)")
+        raise BadInput("the entries of the matrix must be 0, 1 or NaN (unknown)")
     return Network(names, matrix)

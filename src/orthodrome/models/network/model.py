@@ -248,7 +248,7 @@ class NetworkEigenmodel(SampledModel):
         try:
             rows, columns = np.array([[where[a], where[b]] for a, b in pairs]).T
         except KeyError as error:
-            raise BadInput(f"{error.args[0]!r} is no node of the network") from None
+            raise BadInput(f"{error.args[0]!r} is not a node of the network") from None
         if self.method not in STOCHASTIC:
             return self.edge_probability_[rows, columns]
         each = (self._link(np.sum(u[rows] * values * u[columns], axis=1) + c) for u, values, c in self._chosen)

@@ -58,10 +58,10 @@ def read_pairs(edges: Any, missing: Iterable[Any] = (), nodes: Sequence[Any] | N
 def _from_sparse(matrix: Any, nodes: Sequence[Any] | None) -> SparseNetwork:
     matrix = scipy.sparse.coo_array(matrix)
     if matrix.shape[0] != matrix.shape[1]:
-        raise BadInput(f"the matrix has the shape {matrix.shape}; a network's is square")
+        raise BadInput(f"the matrix has the shape {matrix.shape}; a network needs a square matrix")
     kept = matrix.data != 0
     if not np.all(matrix.data[kept] == 1):
-        raise BadInput("the entries of the matrix must be 0 or 1; pass pairs that are not known as `missing`")
+        raise BadInput("the entries of the matrix must be 0 or 1; pass unknown pairs as `missing`")
     pairs = np.stack([matrix.row[kept], matrix.col[kept]], axis=1)
     names = tuple(range(matrix.shape[0]) if nodes is None else nodes)
     if len(names) != matrix.shape[0]:
@@ -132,7 +132,7 @@ def _with_missing(network: SparseNetwork, missing: Iterable[Any]) -> SparseNetwo
     where = {name: i for i, name in enumerate(network.nodes)}
     unknown = [name for pair in (missing.tolist() if isinstance(missing, np.ndarray) else missing) for name in pair]
     if strangers := [name for name in unknown if name not in where]:
-        raise BadInput(f"missing names {strangers[0]!r}, which is no node of the network")
+        raise BadInput(f"missing names {strangers[0]!r}, which is not a node of the network")
     numbers = np.array([where[name] for name in unknown]).reshape(-1, 2)
     left = _sorted(numbers, network.nodes)
     size = len(network.nodes)

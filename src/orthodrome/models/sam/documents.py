@@ -130,7 +130,7 @@ def _unit_rows(table: scipy.sparse.csr_matrix, rows: str, dtype: np.dtype, first
         worst = int(off.argmax())
         raise BadInput(
             f"row {first + worst} of X has length {lengths[worst]:.4g}, not 1 (tolerance {TOLERANCE}); pass "
-            "SAM(rows='normalize') to divide rows by their length, or rows='counts' to make tf-idf of counts"
+            "SAM(rows='normalize') to divide rows by their length, or rows='counts' to compute tf-idf from counts"
         )
     values = table.data / np.repeat(lengths, np.diff(table.indptr))
     starts, words = table.indptr.astype(np.int64), table.indices.astype(np.int32)

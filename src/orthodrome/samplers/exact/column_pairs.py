@@ -81,7 +81,7 @@ class ColumnPairs(ExactGradientSampler):
         kinds = jax.tree.leaves(_factors(manifold), is_leaf=is_manifold)
         if any(isinstance(kind, Stiefel) for kind in kinds):
             return None
-        return "it moves columns of Stiefel leaves, and there is none; use GeodesicHMC"
+        return "it moves columns of Stiefel leaves, and there are none; use GeodesicHMC"
 
     def problem_at(self, position: Tree) -> str | None:
         """Return why the sampler cannot start at a position, or None."""

@@ -79,7 +79,7 @@ class RiemannianLangevin(RiemannianSampler):
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
         if self.step_size is None and not self.adjusted:
-            return "without the Metropolis test there is no acceptance to tune by; set step_size"
+            return "without the Metropolis test there is no acceptance rate to tune by; set step_size"
         return super().problem()
 
     def step(self, key: Array, state: RiemannianState) -> tuple[RiemannianState, RiemannianLangevinInfo]:

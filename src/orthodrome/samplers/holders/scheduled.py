@@ -58,7 +58,7 @@ class Scheduled(Holder):
         """Return why the settings are invalid, or None."""
         inside, learns = type(self.sampler).__name__, self.learns
         if "step" in learns:
-            return f"{inside} inside has no step_size and no schedule gives one; set either"
+            return f"{inside} inside has no step_size and no schedule gives one; set one of them"
         if learns:
             names = [SETTINGS.get(fact, fact) for fact in sorted(learns)]
             return f"{inside} inside has no {' and no '.join(names)}, and nothing is learnt under a schedule; set it"

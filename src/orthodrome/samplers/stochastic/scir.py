@@ -88,7 +88,7 @@ class SCIR(DiffusionSampler):
         if name is None:
             return None
         return (
-            f"a leaf lives on {name}, where no Cox-Ingersoll-Ross process does; declare weights as `Simplex()` and "
+            f"a leaf lives on {name}, which has no Cox-Ingersoll-Ross process; declare weights as `Simplex()` and "
             "Gamma parameters as `Positive()`, use SOU for normal and lognormal ones, and SGGMC with the same "
             "estimator for a product of both"
         )

@@ -140,7 +140,7 @@ def information_share(gradient: Any) -> float:
     """Return I / V, where V = (N^2 / n) (1 - n / N) Cov without replacement, and I = N Cov."""
     if not isinstance(gradient, Minibatch):
         raise BadInput(
-            f"SGFS cannot tell the information from the noise of {type(gradient).__name__}; give `information`"
+            f"SGFS cannot derive the information from the noise of {type(gradient).__name__}; give `information`"
         )
     share = gradient.batch_size / gradient.target.num_data
     return share if gradient.replace else share / (1 - share)

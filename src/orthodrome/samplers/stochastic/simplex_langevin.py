@@ -71,13 +71,17 @@ class SimplexLangevin(SteppedSampler):
         """Return why it cannot work on a space, and what to use instead; None if it can."""
         name = shared.unsupported_leaf(manifold, (Simplex,))
         return (
-            None if name is None else f"a leaf lives on {name}; its forms are those of `Simplex()`; use SCIR or SGGMC"
+            None
+            if name is None
+            else f"a leaf lives on {name}, but the forms are defined on `Simplex()` only; use SCIR or SGGMC"
         )
 
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
         if self.step_size is None:
-            return "no step_size is given, and warm-up learns none for this sampler; SCIR and SWF learn theirs"
+            return (
+                "no step_size is given, and the warm-up does not learn it for this sampler; set it, or use SCIR or SWF"
+            )
         return None
 
     def problem_at(self, position: Tree) -> str | None:
