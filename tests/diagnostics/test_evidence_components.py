@@ -88,5 +88,5 @@ def test_components_are_told_and_crossed_by_reflections():
 def test_two_points_are_refused(space, shape):
     """A sphere in one dimension used to be sampled: nothing moved, and nothing was said."""
     sampler = GeodesicHMC(FullGradient(Target(space, jnp.sum)), 0.1, 2)
-    with pytest.raises(BadInput, match="only the two points 1 and -1"):
+    with pytest.raises(BadInput, match="consists of the two points 1 and -1"):
         sample(sampler, np.ones(shape, np.float32), seed=0, num_draws=10, progress=False)

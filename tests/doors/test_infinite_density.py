@@ -45,5 +45,5 @@ def test_the_point_is_named(kind, density):
         "tempering": lambda: Tempering(RandomWalk(target, 1.0), ladder=(0.5, 1.0)),
     }[kind]()
     start = {"a": np.zeros(2, np.float32)}
-    with pytest.raises(Diverged, match=r"\+inf at x\['a'\] = \[ ?[2-9]\.\d+ .*-inf where the law has no mass"):
+    with pytest.raises(Diverged, match=r"\+inf at x\['a'\] = \[ ?[2-9]\.\d+ .*-inf where the distribution has no mass"):
         sample(sampler, start, seed=1, num_chains=2, num_warmup=0, num_draws=2000, progress=False)

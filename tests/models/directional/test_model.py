@@ -114,7 +114,7 @@ def test_a_huge_concentration_keeps_its_digits_in_float32() -> None:
         ("bingham", [0.1, 258.6, 3.0], r"row 1 has the angle 258.6, beyond 4 pi"),
         ("bingham", [[0.6, 0.8]] * 3, "all 3 rows are the same"),
         ("bingham", [[0.6, 0.8]], "all 1 rows are the same"),
-        ("sine", [[0.1, 0.2, 0.3]] * 2, r"\(2, 3\); give two angles a row"),
+        ("sine", [[0.1, 0.2, 0.3]] * 2, r"\(2, 3\); give two angles per row"),
         ("cosine", [[0.1, 2.0], [0.1, 3.0]], "same direction"),
         ("von-mises-fisher", np.zeros((0, 3)), "no row"),
         ("von-mises-fisher", [["a", "b"]], "not a table of numbers"),

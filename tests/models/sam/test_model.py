@@ -307,7 +307,7 @@ def test_old_checkpoints_are_refused_with_their_version(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="holds no run of a model"):
+    with pytest.raises(CheckpointError, match="contains no run of a model"):
         SAM.resume(tmp_path, planted(40)[1])
 
 
