@@ -121,5 +121,5 @@ def test_the_table_of_topics_has_the_top_words_first() -> None:
 def test_quick_scale(name: str, tmp_path: Path) -> None:
     """It runs to its end and writes everything; what holds at this size is recorded in docs/theory/reproduction.md."""
     result = contract.reproduce(name, scale="quick", seed=0, out=tmp_path)
-    assert len(result["claims"]) == (9 if name == "scir-lda" else 12)
+    assert len(result["claims"]) == (14 if name == "scir-lda" else 12)
     assert len(list((tmp_path / name).glob("*.svg"))) == 1

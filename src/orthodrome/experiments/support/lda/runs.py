@@ -126,11 +126,6 @@ def _advance(
     return LDACurve(rows, 100 * seconds / ((budget.updates - 1) * budget.batch_size), state.topics.T.copy())
 
 
-def mean_last(curves: list[LDACurve]) -> float:
-    """Return the mean over runs of the perplexity at the end."""
-    return float(np.mean([curve.last for curve in curves]))
-
-
 def movement(curves: list[LDACurve], of: Callable[[LDACurve], float]) -> float:
     """Return by how much a perplexity moves over the last fifth of the runs, on average over them."""
     before = [run._replace(rows=run.rows[: -max(1, len(run.rows) // 5)] or run.rows) for run in curves]
