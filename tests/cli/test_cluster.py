@@ -168,7 +168,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
         "fields": (at("short.csv"), [], "line 3: 1 fields, but the header has 2"),
         "nan rows": (at("nan.npy"), [], "row 3"),
         "negative": (at("counts.npy"), ["--family", "multinomial"], "row 1 has a count of -1"),
-        "no counts": (at("empty.npy"), ["--family", "multinomial"], "row 1 of X: no count at all"),
+        "no counts": (at("empty.npy"), ["--family", "multinomial"], "row 1 of X: all counts are 0"),
         "fractions": (at("plain.npy"), ["--family", "multinomial"], "Negative values in data"),
         "not unit": (at("plain.npy"), ["--family", "vmf"], "needs unit vectors"),
         "shape": (at("line.npy"), [], "shape (5,)"),

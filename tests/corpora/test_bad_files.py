@@ -52,7 +52,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
     "not finite": ({"data": np.array([1.0, np.nan, 3])}, "row 0, column 2 .* not finite"),
     "too large": ({"data": np.array([1, 2**63 + 1, 3], np.uint64)}, "above 2"),
     "complex": ({"data": np.array([1, 2, 3j])}, "complex128"),
-    "words": ({"data": np.array(["a", "b", "c"])}, "no counts"),
+    "words": ({"data": np.array(["a", "b", "c"])}, "neither counts nor weights"),
     "float indices": ({"indices": np.array([0.0, 2.0, 1.0])}, "not whole numbers"),
     "a billion words": ({"shape": np.array([2, 10**9])}, "claims 1,000,000,000 words, but has 3 entries"),
     "a trillion documents": ({"shape": np.array([10**12, 3])}, "claims 1,000,000,000,000 documents"),

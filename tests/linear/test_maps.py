@@ -183,7 +183,7 @@ SMALL = Dense(jnp.eye(3))
         ),
         (lambda: SGGMC(Minibatch(ROWS, 5, noise=GivenNoise(SMALL)), 0.1, 1.0), r"GivenNoise.value.*4 numbers"),
         (lambda: SGGMC(EXACT, 0.1, (SMALL, 1.0)), r"SGGMC.friction.*has the leaves"),
-        (lambda: SGGMC(EXACT, Dense(jnp.eye(4)), 1.0), r"without a size.*LinearStep\(0.1, units\)"),
+        (lambda: SGGMC(EXACT, Dense(jnp.eye(4)), 1.0), r"without a step size.*LinearStep\(0.1, units\)"),
     ],
 )
 def test_maps_that_do_not_fit_are_refused(make: Any, message: str) -> None:

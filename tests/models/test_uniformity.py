@@ -45,7 +45,7 @@ def test_rotations():
     assert found.p_value < 1e-6 and found.degrees == 9
     with pytest.raises(BadInput, match="row 3 has determinant -1"):
         rayleigh_test(np.where(np.arange(60)[:, None, None] == 3, -near, near))
-    with pytest.raises(BadInput, match="no rotation"):
+    with pytest.raises(BadInput, match="not a rotation"):
         rayleigh_test(near * 1.1)
 
 

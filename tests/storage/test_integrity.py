@@ -141,7 +141,7 @@ def test_a_store_that_is_being_written_has_not_ended(run: Path) -> None:
     (run / "draws.zarr" / CHECKSUMS).unlink()
     with pytest.raises(CheckpointError, match="has not ended"):
         read_draws(run)
-    with pytest.raises(CheckpointError, match="no store"):
+    with pytest.raises(CheckpointError, match="not an orthodrome store"):
         read_draws(run / "nothing")
 
 

@@ -110,7 +110,7 @@ def test_a_huge_concentration_keeps_its_digits_in_float32() -> None:
             [[1, 0, 0], [0, 1.2, 0], [0, 0, 1]],
             r"row 1 has the length 1.2: off the unit sphere by 2.0e-01",
         ),
-        ("von-mises-fisher", [[1, 0], [np.nan, 0]], "row 1 has nan"),
+        ("von-mises-fisher", [[1, 0], [np.nan, 0]], "row 1 contains nan"),
         ("bingham", [0.1, 258.6, 3.0], r"row 1 has the angle 258.6, beyond 4 pi"),
         ("bingham", [[0.6, 0.8]] * 3, "all 3 rows are the same"),
         ("bingham", [[0.6, 0.8]], "all 1 rows are the same"),

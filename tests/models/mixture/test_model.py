@@ -125,7 +125,7 @@ def test_streams() -> None:
 GOOD = np.ones((6, 3))
 BAD: list[tuple[dict[str, Any], Any, str]] = [
     ({"family": "multinomial"}, GOOD - 2 * np.eye(6, 3), "row 0 has a count of -1"),
-    ({"family": "multinomial"}, GOOD * np.array([[1], [1], [0], [1], [0], [1]]), "rows 2, 4 of X: no count at all"),
+    ({"family": "multinomial"}, GOOD * np.array([[1], [1], [0], [1], [0], [1]]), "rows 2, 4 of X: all counts are 0"),
     ({"family": "multinomial"}, GOOD * 0.5, "whole counts; row 0"),
     ({"concentration": 0.0}, GOOD, "concentration is 0.0"),
     ({"concentration": -1.0}, GOOD, "concentration is -1.0"),

@@ -109,7 +109,7 @@ def test_bad_settings() -> None:
         NetworkEigenmodel(7).fit(edges)
     with pytest.raises(BadInput, match="probit, logit"):
         NetworkEigenmodel(2, link="cauchit").fit(edges)
-    with pytest.raises(BadInput, match="no node"):
+    with pytest.raises(BadInput, match="not a node"):
         NetworkEigenmodel(2).fit(edges, missing=[(0, 99)])
 
 

@@ -61,7 +61,7 @@ BAD: dict[str, Any] = {
     "joined to itself": [(0, 1), (1, 1)],
     "not symmetric": scipy.sparse.csr_array(([1.0] * 3, ([0, 1, 0], [1, 0, 2])), shape=(3, 3)),
     "0 or 1": scipy.sparse.csr_array(([2.0], ([0], [1])), shape=(3, 3)),
-    "is square": scipy.sparse.csr_array(([1.0], ([0], [1])), shape=(3, 4)),
+    "needs a square": scipy.sparse.csr_array(([1.0], ([0], [1])), shape=(3, 4)),
     "negative": np.array([(0, 1), (-1, 2), (0, 2)]),
     "give a matrix": 5,
     "table of pairs": np.zeros((3, 4)),
@@ -75,7 +75,7 @@ def test_bad_networks_are_named(text: str) -> None:
 
 
 def test_strangers_and_settings_are_refused() -> None:
-    with pytest.raises(BadInput, match="no node"):
+    with pytest.raises(BadInput, match="not a node"):
         read_pairs(PAIRS, missing=[(0, 9)])
     with pytest.raises(BadInput, match="does not join"):
         read_pairs([("a", "b"), ("a", "c")], nodes=["a", "b"])
