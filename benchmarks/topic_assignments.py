@@ -21,7 +21,7 @@ import numba
 import numpy as np
 import scipy.sparse
 
-from orthodrome.kernels.assignments import Tokens, assign_topics, tokens
+from orthodrome.kernels.assignments import Tokens, assign_topics, sweep_order, tokens
 
 CONCENTRATION, SMOOTHING, SETTLING = 0.1, 0.01, 20
 
@@ -63,6 +63,7 @@ class Ours:
         self.weights = rng.standard_gamma(1.0, (num_words, num_topics))
         self.prior = np.full(num_topics, CONCENTRATION, np.float32)
         self.assignments: np.ndarray | None = None
+        self.order = sweep_order(documents, num_words, num_topics)
 
     def topics(self) -> np.ndarray:
         """Return the topics, words x topics."""
@@ -81,6 +82,7 @@ class Ours:
             sweeps=sweeps,
             burn=burn,
             step=self.step,
+            order=self.order,
         )
         seconds = now() - start
         self.assignments = found.assignments

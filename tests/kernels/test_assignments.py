@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numba
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import scipy.sparse
 from scipy import stats
 
 from orthodrome.errors import BadInput
-from orthodrome.kernels.assignments import Tokens, assign_topics, tokens
+from orthodrome.kernels.assignments import Tokens, assign_topics, sweep_order, tokens
 from orthodrome.kernels.tokens.dense import sweep_block
 from support.quick import slow
 
@@ -120,6 +122,29 @@ def test_neither_threads_nor_companions_matter(num_topics: int) -> None:
     half = tokens(corpus()[150:])
     alone = assign_topics(7, half, topics, prior, sweeps=3, burn=1, names=np.arange(150, 300))
     assert np.array_equal(alone.assignments, found[0].assignments[documents.starts[150] :])
+
+
+@pytest.mark.parametrize("num_topics", [20, 140])
+def test_a_kept_order_makes_no_difference(num_topics: int) -> None:
+    """Words that a document has many times take turns; the order is found for two threads and used by one."""
+    matrix = corpus(3)
+    matrix.data[::3] = 9
+    documents, (topics, prior) = tokens(matrix), topics_and_prior(50, num_topics)
+    order = sweep_order(documents, 50, num_topics)
+    assert (order is None) == (num_topics > 128)
+    if order is not None:
+        for begin, end in itertools.pairwise(documents.starts[order.runs]):
+            assert np.array_equal(np.sort(order.places[begin:end]), np.arange(end - begin))
+            in_order = np.empty(end - begin, np.int32)
+            in_order[order.places[begin:end]] = documents.words[begin:end]
+            assert np.all(np.diff(in_order) >= 0)
+    before = numba.get_num_threads()
+    anew = assign_topics(4, documents, topics, prior, sweeps=3, burn=1, mixes=True)
+    numba.set_num_threads(1)
+    kept = assign_topics(4, documents, topics, prior, sweeps=3, burn=1, mixes=True, order=order)
+    numba.set_num_threads(before)
+    for ours, theirs in zip(anew, kept, strict=True):
+        assert np.array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("num_topics", [20, 140])

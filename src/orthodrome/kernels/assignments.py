@@ -16,6 +16,7 @@ from orthodrome.kernels.lanes import LANES
 from orthodrome.kernels.reading import only_read
 from orthodrome.kernels.threads.blocks import over_blocks
 from orthodrome.kernels.threads.starting import number_of_threads
+from orthodrome.kernels.tokens.order import Order, token_order
 
 LEAST_PROBABILITY = 1e-30
 """The floor of word probabilities: products of smaller ones would be slow subnormal numbers, then zero, in float32."""
@@ -30,6 +31,9 @@ _FEW_TOPICS = 128
 
 _HEIGHTS = (2, 4, 7, 8)
 """The numbers of rows of sixteen for which the loop for few topics is compiled, each when it is first needed."""
+
+_MOST_ORDERED = 100_000_000
+"""Up to so many tokens their order is kept between sweeps: 0.4 GB."""
 
 _MANY = 20
 """Tokens per word of the vocabulary from which on all words count as occurring."""
@@ -78,6 +82,7 @@ def assign_topics(
     step: int = 0,
     names: np.ndarray | None = None,
     mixes: bool = False,
+    order: Order | None = None,
 ) -> Assigned:
     """Sweep the topic assignments of documents, given the topics.
 
@@ -92,6 +97,7 @@ def assign_topics(
     sweeps, burn : how many sweeps, and how many of them are not kept.
     names : numbers that name the documents, so that a document draws the same in any batch; default their positions.
     mixes : whether to return the documents' mean topic counts.
+    order : what `sweep_order` returned for these documents; it makes no difference to the result.
     """
     from orthodrome.kernels.tokens.dense import sweep_block
     from orthodrome.kernels.tokens.layout import padded_rows, summed
@@ -106,15 +112,27 @@ def assign_topics(
     mixed = np.zeros((size, topics.shape[1] if mixes else 0), np.float32)
     few, tall = topics.shape[1] <= _FEW_TOPICS, _rows(topics.shape[1])
     rows = padded_rows(topics, used, np.float32(LEAST_PROBABILITY), tall)
-    largest = max(_LEAST_BLOCK, _TOKENS_OF_A_WORD * used.shape[0]) if few else _LARGEST_BLOCK
-    alpha, blocks, given = _prior_rows(np.asarray(prior), tall), _blocks(starts, largest), only_read(local)
-    common = (seed, step, blocks, starts, names, given, z, rows, alpha, sweeps, burn, counts, mixed)
+    alpha, given = _prior_rows(np.asarray(prior), tall), only_read(local)
+    common = (starts, names, given, z, rows, alpha, sweeps, burn, counts, mixed)
     if few:
-        over_blocks(sweep_block, blocks.shape[0] - 1, *common, height(tall))
+        order = order or Order(_halves(starts, used.shape[0]), np.empty(0, np.int32))
+        over_blocks(sweep_block, order.runs.shape[0] // 2, seed, step, order, *common, height(tall))
     else:
-        over_blocks(sweep_lists, blocks.shape[0] - 1, *common)
+        blocks = _blocks(starts, _LARGEST_BLOCK)
+        over_blocks(sweep_lists, blocks.shape[0] - 1, seed, step, blocks, *common)
     kept = sweeps - burn
     return Assigned(z, used, summed(counts), mixed / np.float32(kept) if mixes else None, kept)
+
+
+def sweep_order(documents: Tokens, num_words: int, num_topics: int) -> Order | None:
+    """Return the order in which `assign_topics` visits the tokens, so that it need not be found for every sweep.
+
+    It takes 4 bytes for a token, and is None where it does not pay: for many topics or very many tokens.
+    """
+    words, starts = documents
+    if num_topics > _FEW_TOPICS or words.shape[0] > _MOST_ORDERED:
+        return None
+    return token_order(only_read(words), starts, _halves(starts, num_words), num_words)
 
 
 def _rows(num_topics: int) -> int:
@@ -136,6 +154,13 @@ def _blocks(starts: np.ndarray, largest: int) -> np.ndarray:
     size = starts[-1] // (_BLOCKS_PER_THREAD * number_of_threads())
     cuts = np.arange(0, starts[-1], min(max(size, _LEAST_BLOCK), largest))
     return np.unique(np.concatenate([[0], np.searchsorted(starts[:-1], cuts), [starts.shape[0] - 1]]))
+
+
+def _halves(starts: np.ndarray, num_words: int) -> np.ndarray:
+    """Return where the halves of blocks of documents begin, for few topics."""
+    blocks = _blocks(starts, max(_LEAST_BLOCK, _TOKENS_OF_A_WORD * num_words))
+    middles = np.searchsorted(starts[:-1], (starts[blocks[:-1]] + starts[blocks[1:]]) // 2)
+    return np.append(np.stack([blocks[:-1], np.clip(middles, blocks[:-1], blocks[1:])], 1).ravel(), blocks[-1])
 
 
 def _at_hand(words: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -90,3 +90,23 @@ def aligned_rows(rows):  # type: ignore[no-untyped-def]
     whole = np.zeros((rows + 1) * LANES, np.float32)
     skipped = (-whole.ctypes.data % _LINE) // 4
     return whole[skipped : skipped + rows * LANES].reshape(rows, LANES)
+
+
+@intrinsic
+def how_many_at_most(typing_context, array, first, step, limit):  # type: ignore[no-untyped-def]
+    """Return how many of the seven elements `first`, `first` + step, ... are at most the limit.
+
+    They are counted without a branch. LLVM makes branches of the loop of a bisection, half of which go wrong.
+    """
+
+    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        place = context.cast(builder, args[1], sig.args[1], types.intp)
+        by = context.cast(builder, args[2], sig.args[2], types.intp)
+        found = ir.IntType(64)(0)
+        for _ in range(7):
+            number = builder.load(builder.gep(_data(context, builder, sig.args[0], args[0]), [place]))
+            found = builder.add(found, builder.zext(builder.fcmp_ordered("<=", number, args[3]), found.type))
+            place = builder.add(place, by)
+        return found
+
+    return types.int64(array, first, step, limit), generate

@@ -27,12 +27,9 @@ def _splat(builder: Any, value: Any) -> Any:
 
 
 def _first(builder: Any, flags: Any) -> Any:
-    """Return the first lane whose flag is set, or LANES; flags are read eight at a time, as processors offer it."""
-    wide, bits = ir.IntType(32), ir.IntType(32)(1 << LANES)
-    for start in range(0, LANES, 8):
-        places = ir.Constant(ir.VectorType(wide, 8), list(range(start, start + 8)))
-        eight = builder.bitcast(builder.shuffle_vector(flags, flags, places), ir.IntType(8))
-        bits = builder.or_(bits, builder.shl(builder.zext(eight, wide), wide(start)))
+    """Return the first lane whose flag is set, or LANES."""
+    wide = ir.IntType(32)
+    bits = builder.or_(builder.zext(builder.bitcast(flags, ir.IntType(LANES)), wide), wide(1 << LANES))
     return builder.zext(builder.cttz(bits, ir.IntType(1)(1)), ir.IntType(64))
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from orthodrome.kernels.elements import at, put
+from orthodrome.kernels.elements import at, how_many_at_most, put
 from orthodrome.kernels.generator import OPTIONS
 from orthodrome.kernels.lanes import LANES, fused, load, splat, store
 from orthodrome.kernels.lists import first_above, free_place, one_less, one_more, picked, place_of
@@ -42,6 +42,8 @@ OWNER, SLOT, PLACE, TOPIC = range(FIELDS)
 """Of a token: its document, its place in the document's list (-1: none), its place in the block, its topic."""
 FIRST, ROWS, KEY, TOKENS = range(FIELDS)
 """Of a document: the first row of its list, how many rows are in use, its random stream, its number of tokens."""
+PART, EIGHTH = 64, 8
+"""The rows of a part of the prior's running sums, and of an eighth of it; rows behind the last one are infinite."""
 _AHEAD, _FETCHED = 3, 4
 """So many tokens ahead so many rows of the document's list are fetched."""
 
@@ -110,16 +112,16 @@ def _place_for(rows, first, item, held, numbers):  # type: ignore[no-untyped-def
 
 @njit(**INLINE)
 def _draw_from_prior(bits, tall, count, columns, edges):  # type: ignore[no-untyped-def]
-    """Draw a topic by alpha_k phi_kw: the lane, by the sums of lanes in `edges`, then by bisection the row."""
+    """Draw a topic by alpha_k phi_kw: the lane, by the sums of lanes in `edges`, then the row."""
     u = _uniform(bits) * edges[1, LANES - 1]
     lane = min(first_above(load(edges, 1), load(columns, tall - 1), u), LANES - 1)
     u -= edges[1, lane - 1] if lane > 0 else _ZERO
-    low, left = 0, tall  # the first row whose sum is above u, without branches that a processor would guess wrong
-    while left > 1:
-        half = left // 2
-        low += half & -np.int64(at(columns, (low + half - 1) * LANES + lane) <= u)
-        left -= half
-    topic = low * LANES + lane
+    row = 0  # the first one whose sum is above u: by parts, by eighths of a part, and within an eighth
+    while row + PART < tall and at(columns, (row + PART - 1) * LANES + lane) <= u:
+        row += PART
+    row += EIGHTH * how_many_at_most(columns, (row + EIGHTH - 1) * LANES + lane, EIGHTH * LANES, u)
+    row += how_many_at_most(columns, row * LANES + lane, LANES, u)
+    topic = row * LANES + lane
     while topic >= count:  # rounding led into the padding
         topic -= LANES
     return np.int32(topic)
@@ -154,7 +156,8 @@ def sweep_lists(b, thread, seed, step, bounds, starts, names, words, z, topics, 
     ends, slots = word_starts(words, starts, begin, end, counts.shape[1]), np.full(count, -1, np.int32)
     tokens = _enlist(words, z, starts, begin, end, ends, slots, documents, held, numbers)
     sums = np.empty((most, LANES), np.float32)
-    columns, edges = np.empty((tall, LANES), np.float32), np.empty((2, LANES), np.float32)
+    columns = np.full(((tall + PART - 1) // PART * PART, LANES), np.inf, np.float32)
+    edges = np.empty((2, LANES), np.float32)
     for turn in range(sweeps):
         j, weight = 0, np.int32(turn >= burn)
         for w in range(counts.shape[1]):

@@ -20,11 +20,27 @@ import numpy as np
 
 from orthodrome.core.pytree import pytree, static
 from orthodrome.errors import BadInput
-from orthodrome.kernels.assignments import assign_topics
+from orthodrome.kernels.assignments import Tokens, assign_topics, sweep_order
+from orthodrome.kernels.tokens.order import Order
 from orthodrome.models.lda.documents import TokenDocuments
 from orthodrome.models.lda.prior import LEARN_EVERY, learnt_prior
 from orthodrome.models.lda.sampler import AllocationInfo, AllocationProblem, AllocationSampler, AllocationState
 from orthodrome.models.lda.weights import draw_topics, mean_topics
+
+
+class KnownOrder:
+    """The order in which sweeps visit the tokens of the first documents, found when the number of these changes."""
+
+    def __init__(self) -> None:
+        self.size = -1
+        self.found: Order | None = None
+
+    def of(self, tokens: Tokens, num_words: int, num_topics: int) -> Order | None:
+        """Return the order of the tokens, which are those of the corpus up to some document."""
+        size = tokens.starts.shape[0]
+        if size != self.size:
+            self.size, self.found = size, sweep_order(tokens, num_words, num_topics)
+        return self.found
 
 
 @pytree
@@ -32,10 +48,12 @@ class AllocationGibbs(AllocationSampler):
     """Topics by exact Gibbs sweeps.
 
     stages: (documents, sweeps) of the warm-up while the corpus grows; after them all documents are swept
+    order: of the tokens, kept between sweeps; no draw depends on it
     """
 
     given: AllocationProblem
     stages: tuple[tuple[int, int], ...] = static(default=())
+    order: KnownOrder = static(default_factory=KnownOrder)
 
     @property
     def adjusted(self) -> bool:
@@ -68,7 +86,8 @@ class AllocationGibbs(AllocationSampler):
         tokens = given.data.first(size)
         own = state.assignments[: tokens.words.shape[0]]
         names = given.data.names(size)
-        found = assign_topics(seed, tokens, state.topics, state.prior, assignments=own, names=names)
+        order = self.order.of(tokens, *state.topics.shape)
+        found = assign_topics(seed, tokens, state.topics, state.prior, assignments=own, names=names, order=order)
         state.counts[:] = 0
         state.counts[found.words] = found.counts
         state.counts[:] = given.data.total(state.counts)
