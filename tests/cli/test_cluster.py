@@ -148,6 +148,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
     write("gap.csv", "a,b\n1,2\n,3\n4,5\nnan,6\n")
     write("word.csv", "a,b\n1,2\n1,red\n")
     write("rows.xlsx", "PK")
+    write("twice.csv", "a,b,a\n1,2,3\n4,5,6\n7,8,9\n")
     write("short.csv", "a,b\n1,2\n1\n")
     np.save(folder / "plain.npy", x)
     np.save(folder / "nan.npy", np.where(np.arange(36).reshape(12, 3) == 10, np.nan, x))
@@ -164,6 +165,8 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
         "ending": (at("rows.xlsx"), [], "rows are read from .csv"),
         "column": (at("gap.csv"), ["--columns", "a,bb"], "no column 'bb'; there is 'b'"),
         "nan lines": (at("gap.csv"), [], "lines 3, 5: empty or not finite (first in column 'a')"),
+        "one name twice": (at("twice.csv"), [], "2 columns are called 'a'; rename them, or choose others"),
+        "one of two": (at("twice.csv"), ["--columns", "a,b"], "2 columns are called 'a'; rename them"),
         "text": (at("word.csv"), [], "line 3, column 'b': 'red' is no number"),
         "fields": (at("short.csv"), [], "line 3: 1 fields, but the header has 2"),
         "nan rows": (at("nan.npy"), [], "row 3"),

@@ -151,6 +151,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Show a demonstration: spherical topics of Python's own documentation, in at most two minutes."""
+    terminal.refuse_processes("demo")
     if job is DemoJob.TOPICS:
         let_threads_sleep()
         from orthodrome.jobs.topics.demo import demo as demonstrate

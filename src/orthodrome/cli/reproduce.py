@@ -64,6 +64,7 @@ def reproduce(
     if all_ == (name is not None):
         raise typer.BadParameter("say which experiment, or --all, or --list", param_hint="NAME")
     check_name(name)
+    terminal.refuse_processes("reproduce")
     lanes = min(os.cpu_count() or 1, MOST) if jobs is None else jobs
     if name is not None or lanes == 1:
         terminal.use_all_cores()

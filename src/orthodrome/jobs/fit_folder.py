@@ -89,6 +89,10 @@ class FitFolder(Generic[Job]):
         """Write the checksums of the inputs; after this the fit can be resumed."""
         write_list(folder, INPUTS, self.inputs)
 
+    def sealed(self, folder: Path) -> bool:
+        """Return whether the inputs of a fit are complete."""
+        return (folder / INPUTS).is_file()
+
     @contextlib.contextmanager
     def refused(self, folder: Path) -> Iterator[None]:
         """Let the same command begin again in the folder if the model is refused before its first draw."""

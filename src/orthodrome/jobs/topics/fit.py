@@ -92,7 +92,11 @@ def resume(folder: Path, console: Console, progress: bool = True) -> Result:
 
 
 def with_copies(job: Job, folder: Path, result: Result) -> Result:
-    """Copy the tables to where the job asks for them, and return the result."""
+    """Copy the tables to where the job asks for them, and return the result; of several processes the first does it."""
+    from orthodrome.run.parallel import this_process
+
+    if not this_process().first:
+        return result
     copy_out(folder, {"topic-keys.txt": job.output_topic_keys, "doc-topics.txt": job.output_doc_topics})
     return result
 

@@ -192,7 +192,8 @@ class NetworkEigenmodel(SampledModel):
         if certain or not disagree(tree, ("eigenvalues", "intercept")):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(self._compiled_sampler(), dimension(starts[0])), starts, saving.beside())
+        ladder = tempered(self._compiled_sampler(), dimension(starts[0]), self.progress)
+        return self._aligned(ladder, starts, saving.beside())
 
     def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
