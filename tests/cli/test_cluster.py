@@ -107,6 +107,7 @@ def test_a_fit_that_was_stopped_ends_in_the_same_numbers(
     with monkeypatch.context() as patch:
         patch.setattr(job_fit, "learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert cli.main(line(rows, folder, *FEW)) == 130
+    assert capsys.readouterr().out.endswith(f"stopped; go on with: orthodrome cluster resume {folder}\n")
     assert cli.main(["cluster", "show", str(folder)]) == 1
     assert "resume" in capsys.readouterr().err
     assert cli.main(["topics", "resume", str(folder)]) == 1  # not a fit of topics
@@ -171,7 +172,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
         "fields": (at("short.csv"), [], "line 3: 1 fields, but the header has 2"),
         "nan rows": (at("nan.npy"), [], "row 3"),
         "negative": (at("counts.npy"), ["--family", "multinomial"], "row 1 has a count of -1"),
-        "no counts": (at("empty.npy"), ["--family", "multinomial"], "row 1 of X: no count at all"),
+        "no counts": (at("empty.npy"), ["--family", "multinomial"], "row 1 of X: all counts are 0"),
         "fractions": (at("plain.npy"), ["--family", "multinomial"], "Negative values in data"),
         "not unit": (at("plain.npy"), ["--family", "vmf"], "needs unit vectors"),
         "shape": (at("line.npy"), [], "shape (5,)"),

@@ -164,7 +164,13 @@ def finish(
     progress: bool,
 ) -> Found:
     """Draw what is not drawn yet; write and show the results."""
-    found = kind.learn(job, data, folder, progress)
+    try:
+        found = kind.learn(job, data, folder, progress)
+    except KeyboardInterrupt:
+        console.print(
+            f"stopped; go on with: orthodrome {kind.fits.command} resume {shown(str(folder))}", soft_wrap=True
+        )
+        raise
     with team.sharing_failures():
         if team.first:
             write_results(kind, job, data, found, folder, console)
