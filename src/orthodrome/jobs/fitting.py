@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from orthodrome.core.display import shown
-from orthodrome.errors import BadInput
+from orthodrome.errors import BadInput, CheckpointError
 from orthodrome.jobs.fit_folder import FitFolder
 from orthodrome.jobs.told import PAGE, Told, write_told
 
@@ -107,10 +107,14 @@ def fit(
             see_inputs(kind, folder, team)
         data = kind.load(folder)  # as `resume` will have them, and only once in memory
         console.print(kind.announcement(job, data), soft_wrap=True)
-        again = f"orthodrome {kind.fits.command} resume {shown(str(folder))}"
-        console.print(f"if this is stopped, go on with: {again}", style="dim", soft_wrap=True)
+        console.print(f"if this is stopped, go on with: {again(kind, folder)}", style="dim", soft_wrap=True)
         with kind.fits.refused(folder):
             return finish(kind, job, data, folder, console, team, progress)
+
+
+def again(kind: Fitting[Settings, Data, Found], folder: Path) -> str:
+    """Return the command line that resumes a fit."""
+    return f"orthodrome {kind.fits.command} resume {shown(str(folder))}"
 
 
 def save_inputs(
@@ -167,9 +171,11 @@ def finish(
     try:
         found = kind.learn(job, data, folder, progress)
     except KeyboardInterrupt:
-        console.print(
-            f"stopped; go on with: orthodrome {kind.fits.command} resume {shown(str(folder))}", soft_wrap=True
-        )
+        console.print(f"stopped; go on with: {again(kind, folder)}", soft_wrap=True)
+        raise
+    except CheckpointError as error:
+        if isinstance(error.__cause__, OSError):
+            console.print(f"when it can be written, go on with: {again(kind, folder)}", soft_wrap=True)
         raise
     with team.sharing_failures():
         if team.first:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,7 +121,18 @@ def copy_out(folder: Path, wanted: dict[str, str | None]) -> None:
         if path is None or (Path(path).is_file() and Path(path).read_bytes() == content):
             continue
         try:
-            with open(path, "xb") as file:
+            with open(path, "xb") as file, removed_if_cut_off(Path(path)):
                 file.write(content)
+                file.flush()
         except OSError as error:
             raise BadInput(f"cannot write {path}: {error.strerror}; {folder / name} has the same") from error
+
+
+@contextlib.contextmanager
+def removed_if_cut_off(path: Path) -> Iterator[None]:
+    """Remove a new file that could not be written to its end."""
+    try:
+        yield
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
