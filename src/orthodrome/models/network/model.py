@@ -217,7 +217,13 @@ class NetworkEigenmodel(SampledModel):
             return spectral_starts(*settings, self.num_chains, self.random_state, self.dtype)
         run: dict[str, Any] = {"num_chains": self.num_chains, "num_warmup": TRIED - LOOKED, "num_draws": LOOKED}
         sampler = self._sampler(TRIED - LOOKED)
-        short = lambda starts: sample(sampler, starts, seed=self.random_state, progress=False, check=False, **run)
+
+        def short(starts: list[Start]) -> xarray.DataTree:
+            tree = sample(sampler, starts, seed=self.random_state, progress=False, check=False, **run)
+            if tree.attrs["interrupted"]:
+                raise KeyboardInterrupt  # nothing is drawn yet that could be kept
+            return tree
+
         tried = candidates(*settings, self.restarts, self.random_state, self.dtype)
         return best_starts(tried, short, self.num_chains)
 
