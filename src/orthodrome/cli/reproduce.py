@@ -26,7 +26,6 @@ Data = Annotated[
 ]
 MOST = 4
 """The largest number of experiments at a time, unless --jobs says more: each holds a gigabyte or two."""
-EXAMPLE = "Example:\n\northodrome reproduce --all --data DATA --output results"
 
 
 def reproduce(

@@ -47,7 +47,7 @@ def read_directions(job: DirectionalJob, path: Path) -> DirectionRows:
     remedy = "say the columns with --columns"
     table = numbers(cells.texts, cells.columns, cells.at, path, remedy)
     if len(table) < FEWEST:
-        raise BadInput(f"{path} has {len(table)} rows: too few for a law of directions")
+        raise BadInput(f"{path} has {len(table)} rows: too few for a distribution of directions")
     return DirectionRows(list(cells.columns), converted(job, table, cells, path).tolist())
 
 
