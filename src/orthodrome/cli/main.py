@@ -41,7 +41,7 @@ class InPanels(typer.core.TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in the order of their headings."""
-        commands: dict[str, Any] = self.commands
+        commands: Any = self.commands
         return sorted(super().list_commands(ctx), key=lambda name: PANELS.index(commands[name].rich_help_panel))
 
 
