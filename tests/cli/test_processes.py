@@ -82,7 +82,7 @@ def test_a_fit_of_two_processes_is_one_folder(tmp_path: Path) -> None:
     assert (tmp_path / "fit" / "strengths.csv").read_bytes() == before
     assert "is not empty" in run(*line, "--output", "fit", folder=tmp_path, processes=2, code=1)
     alone = run("compare-teams", "resume", "fit", folder=tmp_path, code=1)
-    assert "belongs to another run" in alone
+    assert "belongs to another run: 2 processes then, 1 now. Use" in alone
     line[line.index("sets.csv")] = "nowhere.csv"
     assert "process 0 of 2 failed: cannot read nowhere.csv" in run(
         *line, "--output", "other", folder=tmp_path, processes=2, code=1
