@@ -134,6 +134,15 @@ def test_claims_are_those_of_the_recorded_results(tmp_path: Path, monkeypatch: p
     assert "Algorithm 1, geodesic Monte Carlo" in page and "<!--" not in page
 
 
+def test_scripts_of_the_gallery_are_narrow_enough_for_a_page() -> None:
+    wide = [script.name for script in (ROOT / "examples" / "gallery").glob("*.py") if widest(script) > 88]
+    assert wide == []
+
+
+def widest(script: Path) -> int:
+    return max(map(len, script.read_text(encoding="utf-8").splitlines()))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("script", sorted((ROOT / "examples" / "gallery").glob("*.py")), ids=lambda path: path.stem)
 def test_every_script_of_the_gallery_draws(script: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Two clouds of directions.
 
-A mixture of two von Mises-Fisher laws, fitted by `Directional`: data, mean directions, and the regions that hold 50,
-90 and 99 per cent of the predictive law.
+A mixture of two von Mises-Fisher laws, fitted by `Directional`: data, mean directions,
+and the regions that hold 50, 90 and 99 per cent of the predictive law.
 """
 
 import sys
@@ -18,7 +18,14 @@ def figure():
     other = np.array([0.0, 0.6, 0.8]) + 0.15 * random.normal(size=(40, 3))
     rows = np.concatenate([one, other])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    model = Directional("mixture", components=2, method="hmc", num_chains=2, num_warmup=300, num_draws=300)
+    model = Directional(
+        "mixture",
+        components=2,
+        method="hmc",
+        num_chains=2,
+        num_warmup=300,
+        num_draws=300,
+    )
     return plot_directional(model.fit(rows))
 
 

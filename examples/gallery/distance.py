@@ -1,7 +1,7 @@
 """Exact weights from minibatches.
 
-SCIR with batches of a tenth of the data, sparse categories: the distribution functions of its draws minus the exact
-ones, and their Kolmogorov-Smirnov distance.
+SCIR with batches of a tenth of the data, sparse categories: the distribution functions
+of its draws minus the exact ones, and their Kolmogorov-Smirnov distance.
 """
 
 import sys
@@ -23,9 +23,22 @@ def counts(key, weights, batch):
 
 
 def figure():
-    sampler = SCIR(ConjugateCounts(ConjugatePosterior(Simplex(), 0.5, counts, ROWS), batch_size=100))
+    sampler = SCIR(
+        ConjugateCounts(
+            ConjugatePosterior(Simplex(), 0.5, counts, ROWS), batch_size=100
+        )
+    )
     start = np.full(5, 0.2, np.float32)
-    draws = sample(sampler, start, seed=0, num_chains=2, num_warmup=300, num_draws=1000, thin=5, progress=False)
+    draws = sample(
+        sampler,
+        start,
+        seed=0,
+        num_chains=2,
+        num_warmup=300,
+        num_draws=1000,
+        thin=5,
+        progress=False,
+    )
     return plot_ks_distance(draws, 0.5 + COUNTS)
 
 

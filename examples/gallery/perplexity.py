@@ -1,7 +1,7 @@
 """Perplexity against time.
 
-Two samplers of the same topic model on the same held-out documents: Gibbs sweeps over all documents, and SCIR with
-minibatches.
+Two samplers of the same topic model on the same held-out documents: Gibbs sweeps over
+all documents, and SCIR with minibatches.
 """
 
 import sys
@@ -19,7 +19,9 @@ def figure():
     settings = {"num_warmup": 20, "num_draws": 60, "random_state": 0, "progress": False}
     runs = {}
     for method in ("gibbs", "scir"):
-        model = LDA(6, method=method, **settings).fit(counts[~test], held_out=counts[test])
+        model = LDA(6, method=method, **settings).fit(
+            counts[~test], held_out=counts[test]
+        )
         runs[method] = model.draws_
     return plot_perplexity(runs)
 

@@ -1,7 +1,7 @@
 """Chains that do not agree.
 
-Rank plots of four chains on a law with two modes, without tempering: chains that sit in different modes leave the
-grey band.
+Rank plots of four chains on a law with two modes, without tempering: chains that sit in
+different modes leave the grey band.
 """
 
 import sys
@@ -19,7 +19,15 @@ def logdensity(x):
 def figure():
     sampler = GeodesicHMC(Target(Sphere(), logdensity), step_size=0.3, num_steps=4)
     starts = [jnp.array([0.0, 0.0, sign]) for sign in (1.0, 1.0, -1.0, 1.0)]
-    draws = sample(sampler, starts, seed=0, num_warmup=50, num_draws=500, progress=False, check=False)
+    draws = sample(
+        sampler,
+        starts,
+        seed=0,
+        num_warmup=50,
+        num_draws=500,
+        progress=False,
+        check=False,
+    )
     return plot_ranks(draws)
 
 

@@ -1,6 +1,7 @@
 """The orientation of a body.
 
-The matrix Fisher law exp(tr F'R) on SO(3): where a body's three axes point, given noisy measurements of them.
+The matrix Fisher law exp(tr F'R) on SO(3): where a body's three axes point, given noisy
+measurements of them.
 """
 
 import sys
@@ -19,7 +20,11 @@ def logdensity(r):
 
 def figure():
     sampler = GeodesicNUTS(Target(Rotation(), logdensity))
-    return plot_rotations(sample(sampler, jnp.eye(3), seed=0, num_warmup=300, num_draws=500, progress=False))
+    return plot_rotations(
+        sample(
+            sampler, jnp.eye(3), seed=0, num_warmup=300, num_draws=500, progress=False
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Sparse weights on a simplex.
 
-A Dirichlet law with concentrations of 0.3, 0.4 and 0.9: most of its mass is at edges and corners, where densities
-have poles. `LogRatioSimplex` is sound there.
+A Dirichlet law with concentrations of 0.3, 0.4 and 0.9: most of its mass is at edges
+and corners, where densities have poles. `LogRatioSimplex` is sound there.
 """
 
 import sys
@@ -20,7 +20,16 @@ def logdensity(p):
 
 def figure():
     sampler = GeodesicNUTS(Target(LogRatioSimplex(), logdensity))
-    return plot_simplex(sample(sampler, jnp.ones(3) / 3, seed=0, num_warmup=300, num_draws=500, progress=False))
+    return plot_simplex(
+        sample(
+            sampler,
+            jnp.ones(3) / 3,
+            seed=0,
+            num_warmup=300,
+            num_draws=500,
+            progress=False,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A girdle on the sphere.
 
-A Bingham law that gathers around a great circle, more so on one side: no chart of the sphere is smooth there.
+A Bingham law that gathers around a great circle, more so on one side: no chart of the
+sphere is smooth there.
 """
 
 import sys
@@ -19,7 +20,9 @@ def girdle(x):
 
 def figure():
     sampler = GeodesicNUTS(Target(Sphere(), girdle))
-    return plot_sphere(sample(sampler, SIDE, seed=0, num_warmup=300, num_draws=500, progress=False))
+    return plot_sphere(
+        sample(sampler, SIDE, seed=0, num_warmup=300, num_draws=500, progress=False)
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Who is stronger.
 
-Strengths on a simplex from who beat whom, alone or in teams, by `PairedComparison`: means with 50 % and 90 % intervals.
+Strengths on a simplex from who beat whom, alone or in teams, by `PairedComparison`:
+means with 50 % and 90 % intervals.
 """
 
 import sys
@@ -16,7 +17,9 @@ GAMES = {
 
 
 def figure():
-    return plot_strengths(PairedComparison(concentration=1.0, num_warmup=200, num_draws=300).fit(GAMES))
+    return plot_strengths(
+        PairedComparison(concentration=1.0, num_warmup=200, num_draws=300).fit(GAMES)
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Topics of Python's own documentation.
 
-Latent Dirichlet allocation of the standard library's docstrings (no download): words of ten topics with the spread
-of the draws.
+Latent Dirichlet allocation of the standard library's docstrings (no download): words of
+ten topics with the spread of the draws.
 """
 
 import sys

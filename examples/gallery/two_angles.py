@@ -1,6 +1,7 @@
 """Two angles that depend on each other.
 
-Points of a torus, as two unit vectors in the plane: the cosine of their difference holds them together.
+Points of a torus, as two unit vectors in the plane: the cosine of their difference
+holds them together.
 """
 
 import sys
@@ -16,8 +17,13 @@ def logdensity(x):
 
 
 def figure():
-    sampler, start = GeodesicNUTS(Target(Sphere(), logdensity)), jnp.array([[1.0, 0.0], [1.0, 0.0]])
-    return plot_torus(sample(sampler, start, seed=0, num_warmup=300, num_draws=500, progress=False))
+    sampler, start = (
+        GeodesicNUTS(Target(Sphere(), logdensity)),
+        jnp.array([[1.0, 0.0], [1.0, 0.0]]),
+    )
+    return plot_torus(
+        sample(sampler, start, seed=0, num_warmup=300, num_draws=500, progress=False)
+    )
 
 
 if __name__ == "__main__":

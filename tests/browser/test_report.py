@@ -133,6 +133,18 @@ def test_intervals_of_a_list_have_one_scale(browser: Browser, pages: dict[str, P
         assert wide and min(wide) > 0.9  # a list in a narrower one had no room for its lines
 
 
+def test_every_axis_has_two_numbers_at_least(browser: Browser, pages: dict[str, Path]) -> None:
+    """One alone gives no scale; every traced number is chosen in turn."""
+    lines = """const select = document.querySelector('#traces select, .traces select') ||
+      [...document.querySelectorAll('select')].find((one) => one.textContent.includes('lp'));
+      const counts = () => [...document.querySelectorAll('svg g.axis')].map((g) => g.querySelectorAll('line').length);
+      return [...select.options].flatMap((option) => {
+        select.value = option.value; select.dispatchEvent(new Event('change')); return counts(); });"""
+    browser.open(pages["draws"])
+    found = browser.run(lines)
+    assert len(found) > 10 and min(found) >= 2
+
+
 def test_every_picture_has_its_table_and_every_image_its_name(browser: Browser, pages: dict[str, Path]) -> None:
     for name in pages:
         browser.open(pages[name])

@@ -107,6 +107,7 @@ def test_a_fit_that_was_stopped_ends_in_the_same_numbers(
     with monkeypatch.context() as patch:
         patch.setattr(job_fit, "learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert cli.main(line(rows, folder, *FEW)) == 130
+    assert capsys.readouterr().out.endswith(f"stopped; go on with: orthodrome cluster resume {folder}\n")
     assert cli.main(["cluster", "show", str(folder)]) == 1
     assert "resume" in capsys.readouterr().err
     assert cli.main(["topics", "resume", str(folder)]) == 1  # not a fit of topics
@@ -148,6 +149,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
     write("gap.csv", "a,b\n1,2\n,3\n4,5\nnan,6\n")
     write("word.csv", "a,b\n1,2\n1,red\n")
     write("rows.xlsx", "PK")
+    write("twice.csv", "a,b,a\n1,2,3\n4,5,6\n7,8,9\n")
     write("short.csv", "a,b\n1,2\n1\n")
     np.save(folder / "plain.npy", x)
     np.save(folder / "nan.npy", np.where(np.arange(36).reshape(12, 3) == 10, np.nan, x))
@@ -164,6 +166,8 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, list[str], str]]:
         "ending": (at("rows.xlsx"), [], "rows are read from .csv"),
         "column": (at("gap.csv"), ["--columns", "a,bb"], "no column 'bb'; there is 'b'"),
         "nan lines": (at("gap.csv"), [], "lines 3, 5: empty or not finite (first in column 'a')"),
+        "one name twice": (at("twice.csv"), [], "2 columns are called 'a'; rename them, or choose others"),
+        "one of two": (at("twice.csv"), ["--columns", "a,b"], "2 columns are called 'a'; rename them"),
         "text": (at("word.csv"), [], "line 3, column 'b': 'red' is no number"),
         "fields": (at("short.csv"), [], "line 3: 1 fields, but the header has 2"),
         "nan rows": (at("nan.npy"), [], "row 3"),

@@ -39,6 +39,13 @@ def test_the_commands_are_there() -> None:
     assert set(ALL) >= fits | others | {("check",), ("reproduce",), ("demo",)}
 
 
+def test_the_first_help_lists_the_models_first_and_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    places = [text.index(heading) for heading in cli.PANELS]
+    assert places == sorted(places) and text.index("Examples:") > places[-1]
+
+
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_every_help_has_an_example_of_its_command(words: tuple[str, ...]) -> None:
     text = ALL[words].epilog or ""

@@ -14,6 +14,7 @@ import xarray
 
 import orthodrome.cli.main as cli
 from orthodrome.cli import terminal
+from orthodrome.errors import BadInput
 from orthodrome.jobs.directional.data import read_directions
 from orthodrome.jobs.directional.job import LAWS, DirectionalJob
 from orthodrome.jobs.network.data import read_edges
@@ -188,6 +189,8 @@ def test_directions_are_read_as_people_have_them(tmp_path: Path) -> None:
     np.testing.assert_allclose(axes, [[1, 0], [0, 1], [np.sqrt(0.5)] * 2], atol=1e-12)
     unit = directions(tmp_path, "x,y,z\n3,4,0\n0,0,2\n1,0,0\n", kind="vectors", normalize=True)
     np.testing.assert_allclose(unit, [[0.6, 0.8, 0], [0, 0, 1], [1, 0, 0]])
+    with pytest.raises(BadInput, match="2 columns are called 'x'; rename them"):
+        directions(tmp_path, "x,y,x\n1,0,0\n0,1,0\n0,0,1\n", kind="vectors")
 
 
 def test_laws_are_those_of_the_model() -> None:

@@ -93,6 +93,15 @@ def test_labels_that_differ_are_not_told_to_draw_longer() -> None:
     assert "same components in another order" in diagnose(made_up("Euclidean", vectors)).verdict
 
 
+def test_chains_that_differ_a_little_are_not_said_to_hold_other_labels() -> None:
+    """Two numbers about one value, which short chains have a little apart: sorting hides what is mere noise."""
+    apart = 0.2 * np.array([1, -1, 0.5, -0.5])[:, None, None] * np.array([1, -1])
+    values = np.random.default_rng(5).normal(size=(4, 400, 2)) + apart
+    found = diagnose(made_up("Euclidean", values))
+    assert 1.01 < found.variables["x"]["rhat"] < 1.1
+    assert "draw longer" in found.verdict and "another order" not in found.verdict
+
+
 def test_slow_signs_of_chains_that_started_together_are_no_mirror_images() -> None:
     """Every chain crosses between +m and -m, seldom: x mixes slowly, x x' well, and no chain sits anywhere."""
     rng = np.random.default_rng(3)

@@ -13,7 +13,8 @@ from orthodrome.errors import BadInput
 from orthodrome.report import Section, TableTwin, write_report
 from orthodrome.report.packing import packed, packed_codes, plain
 from orthodrome.report.page import SCRIPTS, asset, page
-from orthodrome.report.pictures.traces import rank_counts
+from orthodrome.report.pictures.summaries import summaries
+from orthodrome.report.pictures.traces import rank_counts, traces
 from support.pages import PageParts, addresses, parts_of, source_hash
 from support.small_draws import HOSTILE, small_draws
 
@@ -120,6 +121,16 @@ def test_packed_numbers_come_back_within_half_a_step() -> None:
     with pytest.raises(ValueError, match="codes are from"):
         packed_codes([-1])
     assert plain({"a": [np.float32("nan"), np.int64(3), True]}) == {"a": [None, 3, True]}
+
+
+def test_what_a_sampler_does_not_move_is_not_traced_and_comes_last() -> None:
+    tree = small_draws()
+    tree.attrs["held"] = '["direction", "angle"]'
+    found = traces(tree)
+    assert found is not None
+    traced = {one["name"].split("[")[0] for one in found.data["traces"]}
+    assert traced == {"weight", "frame", "turn", "scale", "lp"}
+    assert [one["name"] for one in summaries(tree).data["variables"]][-2:] == ["direction", "angle"]
 
 
 def test_ranks_of_equal_chains_are_flat_and_of_a_shifted_one_are_not() -> None:

@@ -9,7 +9,7 @@ import typer
 
 from orthodrome.cli.options import takes
 from orthodrome.cli.places import check_places
-from orthodrome.cli.terminal import console, let_threads_sleep
+from orthodrome.cli.terminal import console, join_processes, let_threads_sleep
 from orthodrome.jobs.cluster.job import ClusterJob
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ def fit(
     """Cluster the rows of a file: draws, tables of clusters, profiles and labels, and figures in OUTPUT."""
     check_places(input, output)
     let_threads_sleep()
+    join_processes()
     from orthodrome.jobs.cluster import fit as clusters
 
     clusters.fit(job, input, output, console(), progress=not quiet)
@@ -42,6 +43,7 @@ def fit(
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."""
     let_threads_sleep()
+    join_processes()
     from orthodrome.jobs.cluster import fit as clusters
 
     clusters.resume(folder, console(), progress=not quiet)

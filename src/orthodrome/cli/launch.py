@@ -18,7 +18,7 @@ def launch(
     ] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Where they meet, with --hosts.")] = remote.PORT,
 ) -> int:
-    """Start a command in N processes that work on one run (their script calls `orthodrome.use_hosts()`)."""
+    """Start a command in N processes that work on one run: a command of ours, or a script that calls `use_hosts()`."""
     if hosts is not None:
         for line in remote.commands(remote.read_hosts(hosts), processes, command, port):
             print(line)

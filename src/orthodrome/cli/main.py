@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from orthodrome.cli import cluster as cli_cluster
 from orthodrome.cli import directional as cli_directional
@@ -31,25 +32,41 @@ from orthodrome.core.display import shown
 from orthodrome.core.streams import Forgiving, give_up, open_closed_streams
 from orthodrome.errors import OrthodromeError, OrthodromeWarning
 
+PANELS = FITS, OWN, RUNS, SHOWN = "Models of your data", "Your own model", "Runs", "Demonstration and papers"
+"""The headings under which the commands are listed."""
+
+
+class InPanels(typer.core.TyperGroup):
+    """A group whose help lists its commands by their headings."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of their headings."""
+        commands: Any = self.commands
+        return sorted(super().list_commands(ctx), key=lambda name: PANELS.index(commands[name].rich_help_panel))
+
+
 app = typer.Typer(
     name="orthodrome",
+    cls=InPanels,
     help="Draws from posteriors on spheres, simplices, frames, rotations, level sets and their products.",
     no_args_is_help=True,
+    epilog="Examples:\n\northodrome demo\n\northodrome topics fit --input texts.csv --text-column body --output fit",
     add_completion=True,
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(cli_topics.app, name="topics")
-app.add_typer(cli_cluster.app, name="cluster")
-app.command(epilog="Example:\n\northodrome report demo/topics")(cli_report.report)
-app.command(epilog="Example:\n\northodrome watch demo/topics --page")(cli_watch.watch)
-app.add_typer(cli_teams.app, name="compare-teams")
-app.add_typer(cli_network.app, name="network")
-app.add_typer(cli_directional.app, name="directional")
-app.add_typer(cli_sample.app, name="sample")
-app.command(name="check", epilog="Example:\n\northodrome check sde.py --tolerance 1e-6")(cli_sample.check)
-app.command(epilog="Example:\n\northodrome launch -n 2 -- python model.py")(cli_launch.launch)
-app.command(name="reproduce", epilog=cli_reproduce.EXAMPLE)(cli_reproduce.reproduce)
+app.add_typer(cli_topics.app, name="topics", rich_help_panel=FITS)
+app.add_typer(cli_cluster.app, name="cluster", rich_help_panel=FITS)
+app.add_typer(cli_teams.app, name="compare-teams", rich_help_panel=FITS)
+app.add_typer(cli_network.app, name="network", rich_help_panel=FITS)
+app.add_typer(cli_directional.app, name="directional", rich_help_panel=FITS)
+app.add_typer(cli_sample.app, name="sample", rich_help_panel=OWN)
+listed = lambda panel, example: app.command(epilog=f"Example:\n\northodrome {example}", rich_help_panel=panel)
+listed(OWN, "check sde.py --tolerance 1e-6")(cli_sample.check)
+listed(RUNS, "report demo/topics")(cli_report.report)
+listed(RUNS, "watch demo/topics --page")(cli_watch.watch)
+listed(RUNS, "launch -n 2 -- orthodrome topics resume fit")(cli_launch.launch)
+listed(SHOWN, "reproduce --all --data DATA --output results")(cli_reproduce.reproduce)
 
 # The base of what typer raises for a wrong command line, wherever its version keeps it.
 WrongCommandLine: Any = typer.BadParameter.__mro__[2]
@@ -143,7 +160,7 @@ def root(
     """Draw from posteriors on spheres, simplices, frames, rotations, level sets and their products."""
 
 
-@app.command(epilog="Example:\n\northodrome demo --output demo")
+@listed(SHOWN, "demo --output demo")
 def demo(
     out: Out = Path("demo"),
     seed: Seed = 0,
@@ -151,6 +168,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Show a demonstration: spherical topics of Python's own documentation, in at most two minutes."""
+    terminal.refuse_processes("demo")
     if job is DemoJob.TOPICS:
         let_threads_sleep()
         from orthodrome.jobs.topics.demo import demo as demonstrate

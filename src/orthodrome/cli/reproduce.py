@@ -26,7 +26,6 @@ Data = Annotated[
 ]
 MOST = 4
 """The largest number of experiments at a time, unless --jobs says more: each holds a gigabyte or two."""
-EXAMPLE = "Example:\n\northodrome reproduce --all --data DATA --output results"
 
 
 def reproduce(
@@ -64,6 +63,7 @@ def reproduce(
     if all_ == (name is not None):
         raise typer.BadParameter("say which experiment, or --all, or --list", param_hint="NAME")
     check_name(name)
+    terminal.refuse_processes("reproduce")
     lanes = min(os.cpu_count() or 1, MOST) if jobs is None else jobs
     if name is not None or lanes == 1:
         terminal.use_all_cores()

@@ -73,6 +73,7 @@ def check(model: Model, job: CheckJob = CheckJob()) -> None:
 
     SDE: `drift`, `diffusion`, `logdensity`, `points`; recipe: `recipe`, `points`; kernel: `sampler`, `exact_draws`.
     """
+    terminal.refuse_processes("check")
     from orthodrome.jobs.checking import check as look
 
     if not look(job, model, console()):

@@ -9,7 +9,7 @@ import typer
 
 from orthodrome.cli.options import takes
 from orthodrome.cli.places import check_places
-from orthodrome.cli.terminal import console, let_threads_sleep
+from orthodrome.cli.terminal import console, join_processes, let_threads_sleep, refuse_processes
 from orthodrome.jobs.topics.job import BUILT_IN, Job
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ def fit(
     """Fit a topic model to a corpus: draws, state, topic keys, document topics and figures in OUTPUT."""
     check_places(None if job.input == BUILT_IN else Path(job.input), output)
     let_threads_sleep()
+    join_processes()
     from orthodrome.jobs.topics import fit as topics
 
     topics.fit(job, output, console(), progress=not quiet)
@@ -41,6 +42,7 @@ def fit(
 def resume(folder: Folder, quiet: Quiet = False) -> None:
     """Resume a fit that was stopped or killed; it ends with the same numbers as an uninterrupted one."""
     let_threads_sleep()
+    join_processes()
     from orthodrome.jobs.topics import fit as topics
 
     topics.resume(folder, console(), progress=not quiet)
@@ -66,6 +68,7 @@ def compare(
     output: Annotated[Path | None, typer.Option(help="A new folder for the table.")] = None,
 ) -> None:
     """Compare two fits, such as SAM and LDA of the same texts: which topics are the same, and how coherent are they?"""
+    refuse_processes("topics compare")
     from orthodrome.jobs.topics.compare import compare as side_by_side
 
     side_by_side(first, second, console(), num_top_words, output)

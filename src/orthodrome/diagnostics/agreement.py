@@ -14,6 +14,8 @@ import orthodrome.diagnostics.convergence as convergence
 RHAT = 1.01
 SHARE = 0.1
 """An invariant agrees if its R-hat exceeds 1 by at most this share of the variable's own excess."""
+RELABELLED = 1.1
+"""The least R-hat of chains that are said to hold other labels: sorting also hides a little of what is mere noise."""
 
 
 def above(value: float, limit: float, least_digits: int = 2) -> str:
@@ -40,7 +42,7 @@ def disagreement(name: str, values: np.ndarray, row: dict[str, float]) -> str | 
             f"{start} but x x' agrees ({invariant:.3f}): the sign mixes more slowly than the rest; if it is arbitrary "
             "read x x', else draw longer."
         )
-    if _relabelled(values, rhat):
+    if rhat > RELABELLED and _relabelled(values, rhat):
         return (
             f"{start} but its sorted numbers agree: the chains hold the same components in another order; `align` the "
             "draws if the labels are arbitrary, else use Tempering to cross over."

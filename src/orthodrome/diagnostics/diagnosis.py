@@ -34,6 +34,8 @@ __all__ = ["Diagnosis", "Summary", "diagnose", "summary"]
 ESS_PER_CHAIN, BFMI = 100, 0.3
 DISTANCE = {"float32": 1e-4, "float64": 1e-8}
 COLUMNS = "rhat", "ess_bulk", "ess_tail", "mcse", "rhat_invariant", "ess_invariant"
+WIDTHS = {column: 2 + max(9, len(column)) for column in COLUMNS}
+"""The width of every column where a diagnosis is printed: that of a number or of the title, and two spaces."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,9 +66,10 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         width = max(len(name) for name in [*self.variables, "variable"])
-        lines = [f"{'variable':<{width}}" + "".join(f"{column:>16}" for column in COLUMNS)]
+        lines = [f"{'variable':<{width}}" + "".join(f"{column:>{WIDTHS[column]}}" for column in COLUMNS)]
         for name, row in self.variables.items():
-            lines.append(f"{name:<{width}}" + "".join(f"{row.get(column, float('nan')):>16.4g}" for column in COLUMNS))
+            numbers = (f"{row.get(column, float('nan')):>{WIDTHS[column]}.4g}" for column in COLUMNS)
+            lines.append(f"{name:<{width}}" + "".join(numbers))
         lines.append(f"divergences {self.divergences}, E-BFMI {self.bfmi:.2f}, off the manifold by {self.distance:.1e}")
         lines += [] if self.temperature is None else [str(self.temperature)]
         return "\n".join([*lines, self.verdict])

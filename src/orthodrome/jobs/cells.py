@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import difflib
 import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,6 +68,14 @@ def choose(header: list[str], columns: str | None, name_column: str | None, path
         return [n for n, name in enumerate(header) if name != name_column]
     wanted = [name.strip() for name in next(csv.reader([columns]), [])]
     return [place(header, name, path) for name in dict.fromkeys(wanted)]
+
+
+def check_once(columns: Iterable[str], path: Path) -> None:
+    """Raise if two of the columns that are used have one name: nothing that is said of them could be told apart."""
+    doubled = [(name, count) for name, count in Counter(columns).items() if count > 1]
+    if doubled:
+        name, count = doubled[0]
+        raise BadInput(f"{path}: {count} columns are called {name!r}; rename them, or choose others with --columns")
 
 
 def place(header: list[str], name: str, path: Path) -> int:

@@ -25,6 +25,8 @@ from orthodrome.storage.listing import verify_list, write_list
 INPUTS, RESULTS = f"{ownership.PLACE}/inputs.json", f"{ownership.PLACE}/results.json"
 ADVICE = "restore it, or fit again in a new folder"
 """What to do about a damaged file."""
+ROOM = "make room (or the folder writable) and"
+"""What to do if something cannot be written."""
 STATE = (
     r"state(-tempered)?/(_orthodrome/(marker\.json|lock|events\.jsonl|stop)|commit\.json|"
     rf"state-\d+\.npz|draws\.zarr/(_orthodrome/(marker\.json|lock|checksums\.json)|{store.OURS.pattern}))"
@@ -89,6 +91,10 @@ class FitFolder(Generic[Job]):
         """Write the checksums of the inputs; after this the fit can be resumed."""
         write_list(folder, INPUTS, self.inputs)
 
+    def sealed(self, folder: Path) -> bool:
+        """Return whether the inputs of a fit are complete."""
+        return (folder / INPUTS).is_file()
+
     @contextlib.contextmanager
     def refused(self, folder: Path) -> Iterator[None]:
         """Let the same command begin again in the folder if the model is refused before its first draw."""
@@ -143,11 +149,12 @@ class FitFolder(Generic[Job]):
 
     @contextlib.contextmanager
     def writing(self, folder: Path) -> Iterator[None]:
-        """Raise a one-line error, which says how to resume, if the folder cannot be written."""
+        """Raise a one-line error, which says how to go on, if the folder cannot be written."""
         try:
             yield
         except OSError as error:
+            begun = f"what was drawn is kept: {ROOM} go on with `orthodrome {self.command} resume {folder}`"
+            then = begun if self.sealed(folder) else f"nothing is drawn yet: {ROOM} give the same command again"
             raise CheckpointError(
-                f"cannot write {error.filename or folder}: {error.strerror or error}; what was drawn is kept: make "
-                f"room (or the folder writable) and go on with `orthodrome {self.command} resume {folder}`"
+                f"cannot write {error.filename or folder}: {error.strerror or error}; {then}"
             ) from error

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from orthodrome.diagnostics.quick import look, quick_rhat
+from orthodrome.run.parallel import this_process
+from orthodrome.run.progress import new_progress
 from orthodrome.samplers.holders.tempering import Tempering
 
 RHAT = 1.4
@@ -38,6 +40,13 @@ def rungs(dimension: int) -> int:
     return min(MOST, 2 + math.ceil(SPACING * math.log(1 / HOTTEST) * math.sqrt(dimension / 2)))
 
 
-def tempered(sampler: Any, dimension: int) -> Tempering:
-    """Return parallel tempering around a sampler."""
-    return Tempering(sampler, num_replicas=rungs(dimension), hottest=HOTTEST)
+def tempered(sampler: Any, dimension: int, progress: bool) -> Tempering:
+    """Return parallel tempering around a sampler; progress: whether to say that it is needed and what it costs."""
+    replicas = rungs(dimension)
+    with new_progress(progress and this_process().first) as bar:
+        bar.say(
+            f"the chains ended in different modes: all is drawn once more with {replicas} replicas at several "
+            f"temperatures, so that a draw takes some {replicas} times as long (tempering=None, or --tempering none, "
+            "leaves this out)"
+        )
+    return Tempering(sampler, num_replicas=replicas, hottest=HOTTEST)

@@ -9,6 +9,8 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from orthodrome.storage import files
+
 BLUE, ORANGE, GREEN, GREY = "#2f5d8c", "#d9782d", "#4b8b5a", "#8a8f98"
 
 STYLE: dict[str, Any] = {
@@ -36,5 +38,7 @@ def save(figure: Figure, stem: Path) -> None:
     stem: the path without a suffix
     """
     with matplotlib.rc_context(STYLE):
-        figure.savefig(stem.with_suffix(".png"), dpi=150)
-        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
+        with files.replacing(stem.with_suffix(".png")) as file:
+            figure.savefig(file, format="png", dpi=150)
+        with files.replacing(stem.with_suffix(".svg")) as file:
+            figure.savefig(file, format="svg", metadata={"Date": None})

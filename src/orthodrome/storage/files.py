@@ -1,23 +1,39 @@
 """Files that are written atomically, so that a kill cannot leave them half written: write beside, fsync, rename,
-fsync."""
+fsync. What could not be written, as on a full disk, is removed."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 
+@contextlib.contextmanager
+def replacing(path: Path, text: bool = False) -> Iterator[IO[Any]]:
+    """Yield a file beside the path, which takes its place when the block ends well, and else is removed.
+
+    text: whether it takes text (UTF-8, line ends as they are) instead of bytes
+    """
+    beside = path.with_name(path.name + ".part")
+    try:
+        with open(beside, "w", encoding="utf-8", newline="") if text else open(beside, "wb") as file:
+            yield file
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+    os.replace(beside, path)
+
+
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Replace (or create) a file atomically; it is on the disk for certain only after `settle`."""
-    beside = path.with_name(path.name + ".part")
-    with open(beside, "wb") as file:
+    with replacing(path) as file:
         file.write(content)
-    os.replace(beside, path)
 
 
 def settle(paths: Iterable[Path]) -> None:
@@ -33,21 +49,17 @@ def settle(paths: Iterable[Path]) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Replace a small JSON file atomically; it is on the disk when this returns."""
-    beside = path.with_name(path.name + ".part")
-    with open(beside, "w") as file:
+    with replacing(path, text=True) as file:
         json.dump(content, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
     settle([path])
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Replace an .npz file of named arrays atomically, without pickle; it is on the disk when this returns."""
-    beside = path.with_name(path.name + ".part")
-    with open(beside, "wb") as file:
+    with replacing(path) as file:
         np.savez(file, allow_pickle=False, **arrays)
-    os.replace(beside, path)
     settle([path])
 
 

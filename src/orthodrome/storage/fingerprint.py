@@ -41,6 +41,9 @@ def fingerprint(
 
 def differences(then: Fingerprint, now: Fingerprint) -> list[str]:
     """Return what differs between two fingerprints, in words; an empty list if they agree."""
+    processes = tuple(each["settings"].get("processes", 1) for each in (then, now))  # a lone process does not say so
+    if processes[0] != processes[1]:
+        return [_words("processes", *processes)]  # whatever else differs does so because of it
     found = [
         _words(name, then[part].get(name), value)
         for part in ("settings", "machine", "versions")

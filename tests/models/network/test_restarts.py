@@ -51,6 +51,14 @@ def test_the_best_candidates_are_kept_in_turns() -> None:
     assert near_best(np.array([-5.0, -4.0, -9.0]), 2) == [1, 0]
 
 
+def test_ctrl_c_while_starts_are_tried_ends_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was taken for the end of one short run, and the fit went on."""
+    stopped = draws.datatree({"posterior": draws.dataset({"intercept": np.zeros((4, 3))})}, {"interrupted": 1})
+    monkeypatch.setattr(network_model, "sample", lambda *_, **__: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        NetworkEigenmodel(rank=1).fit(two_blocks())
+
+
 def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once if they agree, twice if not, and never tempered if that is asked for."""
     apart, used = True, []

@@ -18,6 +18,7 @@ from orthodrome.core.display import for_csv
 from orthodrome.jobs.cluster.profiles import PROFILES
 from orthodrome.jobs.cluster.result import ClusterResult
 from orthodrome.jobs.cluster.rows import ClusterRows
+from orthodrome.storage import files
 
 PROFILE = ("cluster", "quantity", "column", "mean", "sd", "low", "high", "all_rows")
 LABEL = ("row", "name", "held_out", "cluster", "probability", "next_cluster", "next_probability")
@@ -34,7 +35,7 @@ def write_tables(result: ClusterResult, rows: ClusterRows, folder: Path) -> None
 def write(path: Path, head: tuple[str, ...], lines: Iterable[Iterable[Any]]) -> None:
     """Write a table; numbers have six digits, and texts cannot be taken for formulas."""
     cell = lambda value: f"{value:.6g}" if isinstance(value, float) else value
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with files.replacing(path, text=True) as file:
         writer = csv.writer(file)
         writer.writerow(head)
         writer.writerows([for_csv(x) if isinstance(x, str) else cell(x) for x in line] for line in lines)

@@ -20,7 +20,7 @@ from orthodrome.core.types import Reals
 from orthodrome.corpora.archive import read_matrix
 from orthodrome.corpora.opening import check_regular, lines, opened
 from orthodrome.errors import BadInput, CheckpointError
-from orthodrome.jobs.cells import coded, numbers, read_cells
+from orthodrome.jobs.cells import check_once, coded, numbers, read_cells
 from orthodrome.jobs.cluster.job import ClusterJob
 from orthodrome.storage import files
 
@@ -63,6 +63,7 @@ def read_rows(job: ClusterJob, path: Path) -> ClusterRows:
 def read_csv(job: ClusterJob, path: Path) -> ClusterRows:
     """Read named columns of a table."""
     wanted, names, cells, at = read_cells(path, job.encoding, job.columns, job.name_column)
+    check_once(wanted, path)
     if job.family == "categorical":
         table, levels = coded(cells, wanted, at, path)
         return ClusterRows(table, wanted, names, levels)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthodrome.errors import BadInput
-from orthodrome.jobs.cells import Cells, numbers, read_cells
+from orthodrome.jobs.cells import Cells, check_once, numbers, read_cells
 from orthodrome.jobs.directional.job import DirectionalJob
 
 LATITUDES = ("lat", "latitude", "inc", "inclination")
@@ -43,10 +43,11 @@ def read_directions(job: DirectionalJob, path: Path) -> DirectionRows:
     columns = job.columns if job.columns is not None else found_columns(job, path)
     cells = read_cells(path, job.encoding, columns, None)
     check_width(job, cells, path)
+    check_once(cells.columns, path)
     remedy = "say the columns with --columns"
     table = numbers(cells.texts, cells.columns, cells.at, path, remedy)
     if len(table) < FEWEST:
-        raise BadInput(f"{path} has {len(table)} rows: too few for a law of directions")
+        raise BadInput(f"{path} has {len(table)} rows: too few for a distribution of directions")
     return DirectionRows(list(cells.columns), converted(job, table, cells, path).tolist())
 
 

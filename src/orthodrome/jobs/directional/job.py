@@ -42,7 +42,7 @@ class DirectionalJob(RunSettings):
     normalize: bool = option(False, "Divide every vector by its length.")
     law: str | None = option(
         None,
-        "The law (else von-mises-fisher; axes: bingham; torus: sine).",
+        "The distribution (else von-mises-fisher; axes: bingham; torus: sine).",
         choices=tuple(dict.fromkeys(word for words in LAWS.values() for word in words)),
     )
     components: int = option(2, "The components of a mixture.", least=2, most=1000)

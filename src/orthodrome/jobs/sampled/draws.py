@@ -14,9 +14,13 @@ def save_draws(tree: Any, folder: Path) -> None:
     """Write the DataTree that `xarray.open_datatree` reads; it is in its place only when it is whole."""
     path, beside = folder / NAME, folder / f"{NAME}.part"
     shutil.rmtree(beside, ignore_errors=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that other implementations of Zarr may ignore the consolidated metadata
-        tree.to_zarr(beside, mode="w", zarr_format=3, consolidated=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that other implementations of Zarr may ignore the consolidated metadata
+            tree.to_zarr(beside, mode="w", zarr_format=3, consolidated=True)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)  # a full disk needs the room
+        raise
     if path.exists():
         shutil.rmtree(path)
     beside.rename(path)

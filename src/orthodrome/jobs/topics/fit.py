@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +94,11 @@ def resume(folder: Path, console: Console, progress: bool = True) -> Result:
 
 
 def with_copies(job: Job, folder: Path, result: Result) -> Result:
-    """Copy the tables to where the job asks for them, and return the result."""
+    """Copy the tables to where the job asks for them, and return the result; of several processes the first does it."""
+    from orthodrome.run.parallel import this_process
+
+    if not this_process().first:
+        return result
     copy_out(folder, {"topic-keys.txt": job.output_topic_keys, "doc-topics.txt": job.output_doc_topics})
     return result
 
@@ -115,7 +121,18 @@ def copy_out(folder: Path, wanted: dict[str, str | None]) -> None:
         if path is None or (Path(path).is_file() and Path(path).read_bytes() == content):
             continue
         try:
-            with open(path, "xb") as file:
+            with open(path, "xb") as file, removed_if_cut_off(Path(path)):
                 file.write(content)
+                file.flush()
         except OSError as error:
             raise BadInput(f"cannot write {path}: {error.strerror}; {folder / name} has the same") from error
+
+
+@contextlib.contextmanager
+def removed_if_cut_off(path: Path) -> Iterator[None]:
+    """Remove a new file that could not be written to its end."""
+    try:
+        yield
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise

@@ -20,6 +20,7 @@ import numpy as np
 from orthodrome.core.display import for_csv
 from orthodrome.jobs.topics.documents import TopicCorpus
 from orthodrome.jobs.topics.result import Result
+from orthodrome.storage import files
 
 
 def write_tables(result: Result, documents: TopicCorpus, folder: Path, num_words: int) -> None:
@@ -44,19 +45,19 @@ def write_words(result: Result, vocabulary: tuple[str, ...], path: Path, words: 
         f"{topic}\t{result.share[topic]:.5f}\t{' '.join(vocabulary[word] for word in chosen)}\n"
         for topic, chosen in enumerate(words)
     ]
-    path.write_text("".join(rows), encoding="utf-8")
+    files.write_bytes(path, "".join(rows).encode("utf-8"))
 
 
 def write_proportions(values: np.ndarray, names: tuple[str, ...], path: Path) -> None:
     """Write a line per document: its number, its name, and a number for each topic."""
-    with open(path, "w", encoding="utf-8") as file:
+    with files.replacing(path, text=True) as file:
         for number, (name, row) in enumerate(zip(names, values, strict=True)):
             file.write("\t".join([str(number), name, *(f"{value:.5f}" for value in row)]) + "\n")
 
 
 def write_topics(result: Result, vocabulary: tuple[str, ...], path: Path, num_words: int) -> None:
     """Write the words of each topic with their weights."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with files.replacing(path, text=True) as file:
         writer = csv.writer(file)
         writer.writerow(["topic", "side", "word", "mean", "sd"])
         for topic in range(len(result.mean)):

@@ -26,7 +26,7 @@ WORDS = {
     "finished": "finished",
     "drawn": "running: the draws of this run are complete, the results of the fit are not",
     "without results": "ended after its last draw, before its results were written: resume it",
-    "interrupted": "stopped in order: the same command goes on",
+    "interrupted": "stopped in order: resume it, and it goes on",
     "diverged": "ended: a position became non-finite",
     "failed": "ended by an error, which it told where it was started",
     "waiting": "nothing has been written yet",

@@ -232,7 +232,7 @@ class Directional(SampledModel):
             return tree
         self.tempered_ = True
         numbers = sum(np.size(value) for value in starts[0].values())
-        again = self.drawn(tempered(sampler, numbers), starts, dims=family.dims, saving=saving.beside())
+        again = self.drawn(tempered(sampler, numbers, self.progress), starts, dims=family.dims, saving=saving.beside())
         return family.folded(again)
 
     def _sampler(self, family: Family, x: Reals) -> Any:

@@ -192,7 +192,8 @@ class NetworkEigenmodel(SampledModel):
         if certain or not disagree(tree, ("eigenvalues", "intercept")):
             return tree
         self.tempered_ = True
-        return self._aligned(tempered(self._compiled_sampler(), dimension(starts[0])), starts, saving.beside())
+        ladder = tempered(self._compiled_sampler(), dimension(starts[0]), self.progress)
+        return self._aligned(ladder, starts, saving.beside())
 
     def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
         dims, coords = {"frame": ["node", "column"], "eigenvalues": ["column"]}, {"node": [str(n) for n in self.nodes_]}
@@ -216,7 +217,13 @@ class NetworkEigenmodel(SampledModel):
             return spectral_starts(*settings, self.num_chains, self.random_state, self.dtype)
         run: dict[str, Any] = {"num_chains": self.num_chains, "num_warmup": TRIED - LOOKED, "num_draws": LOOKED}
         sampler = self._sampler(TRIED - LOOKED)
-        short = lambda starts: sample(sampler, starts, seed=self.random_state, progress=False, check=False, **run)
+
+        def short(starts: list[Start]) -> xarray.DataTree:
+            tree = sample(sampler, starts, seed=self.random_state, progress=False, check=False, **run)
+            if tree.attrs["interrupted"]:
+                raise KeyboardInterrupt  # nothing is drawn yet that could be kept
+            return tree
+
         tried = candidates(*settings, self.restarts, self.random_state, self.dtype)
         return best_starts(tried, short, self.num_chains)
 

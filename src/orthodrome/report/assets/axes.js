@@ -6,7 +6,8 @@ function chart({ width, height, x, y, label, xLabel = "", yTicks = 4, left = 52,
   const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
   const grid = svg("g", { class: "axis", "aria-hidden": "true" });
   for (const at of ticks(x, width / 90)) {
-    grid.append(svg("text", { x: X(at), y: height - bottom + 16, "text-anchor": "middle" }, short(at)));
+    const anchor = X(at) + 4 * short(at).length > width ? "end" : "middle"; // the last one is not cut off
+    grid.append(svg("text", { x: X(at), y: height - bottom + 16, "text-anchor": anchor }, short(at)));
   }
   for (const at of ticks(y, yTicks)) {
     grid.append(svg("line", { x1: left, x2: width - right, y1: Y(at), y2: Y(at) }));

@@ -41,11 +41,17 @@ function extent(values) {
   return [low, high];
 }
 
-// Round numbers inside an interval, about `count` of them.
+// Round numbers inside an interval, about `count` of them and at least two: one alone gives no scale.
 function ticks([low, high], count = 5) {
   const raw = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) || raw;
+  const steps = [0.5, 1, 2, 5, 10].map((m) => m * power);
+  const chosen = steps.findIndex((s) => s >= raw);
+  const found = multiples(steps[chosen] || raw, low, high);
+  return found.length > 1 || chosen < 1 ? found : multiples(steps[chosen - 1], low, high);
+}
+
+function multiples(step, low, high) {
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) found.push(k * step);
   return found;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthodrome.core.display import short
+from orthodrome.diagnostics.movement import moved
 from orthodrome.report.pictures.labels import element_names, flat_draws
 from orthodrome.report.section import Section, TableTwin
 
@@ -20,8 +21,9 @@ TEXT = "Dots are posterior means; thick lines hold half of the draws, thin ones 
 
 
 def summaries(tree: xarray.DataTree) -> Section:
-    """Return the section with the intervals of every variable."""
-    variables = [intervals_of(values) for values in tree["posterior"].data_vars.values()]
+    """Return the section with the intervals of every variable, those that the sampler moves first."""
+    every, first = tree["posterior"].data_vars, list(moved(tree).data_vars)
+    variables = [intervals_of(every[name]) for name in first + [name for name in every if name not in first]]
     rows = [
         [name, mean, sd, low, high]
         for one in variables

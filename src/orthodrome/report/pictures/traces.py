@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
+from orthodrome.diagnostics.movement import moved
 from orthodrome.report.packing import packed
 from orthodrome.report.pictures.labels import array_of, element_names, flat_draws
 from orthodrome.report.section import Section, TableTwin
@@ -59,7 +60,7 @@ def traces(tree: xarray.DataTree) -> Section | None:
 
 def _parameters(tree: xarray.DataTree) -> list[Traced]:
     found = []
-    for values in tree["posterior"].data_vars.values():
+    for values in moved(tree).data_vars.values():
         flat = flat_draws(values)
         some = np.unique(np.linspace(0, flat.shape[-1] - 1, min(flat.shape[-1], convergence.MOST)).astype(int))
         rhat = np.atleast_1d(convergence.rhat(flat[..., some])) if flat.shape[1] >= 4 else np.full(some.size, np.nan)
