@@ -200,6 +200,15 @@ def test_bad_entries_are_named(text: str) -> None:
         read_entries(given, shape)
 
 
+@pytest.mark.parametrize(("form", "text"), [("csr", "matrix, row 1: the column index 7"), ("csc", "transposed matrix")])
+def test_stored_indices_outside_the_matrix_are_named(form: str, text: str) -> None:
+    table = scipy.sparse.coo_array(([1.0, 2.0, 3.0], ([0, 1, 2], [0, 1, 1])), shape=(3, 2)).asformat(form)
+    table.indices = table.indices.copy()
+    table.indices[1] = 7
+    with pytest.raises(BadInput, match=f"the {text}.* out of range"):
+        read_entries(table)
+
+
 def test_repeated_entries_and_empty_rows_are_told() -> None:
     with pytest.warns(OrthodromeWarning, match="more than once, as at row 1, column 0"):
         found = read_entries(([0, 1, 1], [1, 0, 0], [1.0, 2.0, 3.0]))
