@@ -44,7 +44,7 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Section 5.3, modes, permutations and Hoff's sampler", "gmc-eigenmodel"),
         Item("Section 6, a logit link", why="implemented (`NetworkEigenmodel(link='logit')`); no number is given"),
         Item("Section 6, normalising constants", why="implemented (`Tempering`); tested against exact ones"),
-        Item("Section 6, moves of pairs of columns", why=f"{BOX} (`ColumnPairs`)"),
+        Item("Section 6, moves of pairs of columns", "gmc-eigenmodel"),
         Item("Algorithm 2, reflections at the walls of the simplex", why=f"{BOX} (`ReflectedSimplex`)"),
         Item("Appendix B, gradients of the eigenmodel", why=f"{STEPS} (`NetworkEigenmodel`)"),
     ),
