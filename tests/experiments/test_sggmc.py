@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from orthodrome.experiments import integrator_rates, sampler_table, sggmc_circle, sggmc_mixture
-from orthodrome.experiments.support import contract
+from orthodrome.experiments.support import contract, inner_steps
 from orthodrome.experiments.support.toys import mode_claims, total_variation
 from orthodrome.experiments.support.words.decreasing import weighted_averages
 from orthodrome.experiments.support.words.linear import mean_of_average, stationary, variance_of_average, word
 from orthodrome.experiments.support.words.thermostat import thermostat_bias
+from orthodrome.gradients import Minibatch
+from orthodrome.run.num_steps import NumStepsChoice, NumStepsTrial
+from orthodrome.samplers import SGGMC
 
 
 def test_averages_against_brute_force() -> None:
@@ -34,6 +37,24 @@ def test_a_mirrored_set_of_data_has_the_mirrored_posterior() -> None:
     _, mirrored = sggmc_mixture.grid_posterior(data * [1, -1])
     np.testing.assert_allclose(mirrored, truth[::-1, ::-1], rtol=1e-9, atol=1e-15)
     assert abs(np.triu(truth, 1).sum() - np.tril(truth, -1).sum()) > 0.1
+
+
+def choice(num_steps: int, *trials: tuple[int, float]) -> NumStepsChoice:
+    return NumStepsChoice(None, num_steps, tuple(NumStepsTrial(count, heat, 0.9) for count, heat in trials))
+
+
+def test_the_choice_of_inner_steps_holds_and_fails() -> None:
+    own, shared = choice(16, (1, 1.0), (16, 1.01)), choice(1, (1, 1.0), (2, 1.2))
+    assert inner_steps.judged({"own": own, "shared": shared}).holds
+    assert not inner_steps.judged({"own": choice(4, (1, 1.0), (8, 1.2)), "shared": shared}).holds
+    assert not inner_steps.judged({"own": own, "shared": own}).holds
+    assert not inner_steps.judged({"own": own, "shared": choice(1, (1, 1.0), (2, 1.02))}).holds
+
+
+def test_the_rates_give_the_settings_of_the_paper() -> None:
+    gradient = Minibatch(sggmc_mixture.posterior(sggmc_mixture.synthetic(0)), 10)
+    claim = lambda gamma: inner_steps.rates_claim(SGGMC(gradient), gamma, 0.1, sggmc_mixture.PRINTED)
+    assert claim(5e-4).holds and not claim(5.1e-4).holds
 
 
 def test_the_circle_law() -> None:
