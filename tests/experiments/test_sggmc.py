@@ -77,11 +77,19 @@ def test_claims_can_fail() -> None:
     wrong[0, 1] = 1.0
     assert not any(claim.holds for claim in sggmc_mixture.claims(truth, wrong, 1.5, 1.0, 0.5))
     assert not any(claim.holds for claim in sggmc_circle.gmc_claims(0.1, 0.5, {"GMC": 0.02, "SGGMC": 0.2}))
-    flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in (10, 100, 1000, 10_000)]
+    flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in np.geomspace(10, 1e6, 6)]
     assert not any(claim.holds for claim in integrator_rates.claims("ABOBA", flat))
-    first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2)]
+    first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2, 0.1)]
     assert not integrator_rates.sphere_claim("ABOBA", first_order).holds
     assert not any(claim.holds for claim in sampler_table.claims("SGGMC", (False, False, None, 1.0)))
+
+
+def test_a_slope_has_the_error_of_least_squares() -> None:
+    x = np.geomspace(1, 1e4, 5)
+    assert integrator_rates.line(x, 3 * x**-0.5) == pytest.approx((-0.5, 0), abs=1e-12)
+    y = x**-0.5 * np.exp([0.1, -0.2, 0.1, 0.3, -0.1])
+    coefficients, covariance = np.polyfit(np.log(x), np.log(y), 1, cov=True)
+    assert integrator_rates.line(x, y) == pytest.approx((coefficients[0], covariance[0, 0] ** 0.5))
 
 
 def test_places_and_weights_of_modes_hold_and_fail() -> None:
