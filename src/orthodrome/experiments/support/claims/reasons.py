@@ -15,8 +15,8 @@ NOISY_BATCHES = (
     "it does at single topics, 2,112 against 2,267"
 )
 TOO_SHORT = (
-    "60 updates are too few: after 1,000 the gaps at 2,000 and 8,000 words are .029 and .034, and after 60 updates with "
-    "batches of 500 they are .012 and .102 (20 topics, two seeds)"
+    "60 updates are too few: after 1,000 the gaps at 2,000 and 8,000 words are .029 and .034, and after 60 updates "
+    "with batches of 500 they are .012 and .102 (20 topics, two seeds)"
 )
 ROWS_OF_THE_FRAME = (
     "four times the nodes are four times the rows of the frame, which every draw moves: with batches of 100 pairs a "
