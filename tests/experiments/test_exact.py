@@ -18,6 +18,7 @@ from orthodrome.experiments.support.bvmf import hoff as bvmf_hoff
 from orthodrome.experiments.support.claims import rates
 from orthodrome.experiments.support.contract import Context
 from orthodrome.experiments.support.eigenmodel import gibbs_baseline as eigenmodel_gibbs_baseline
+from orthodrome.experiments.support.eigenmodel import pairs as eigenmodel_pairs
 from orthodrome.experiments.support.eigenmodel import speed as eigenmodel_speed
 from orthodrome.experiments.support.eigenmodel import tempering as eigenmodel_tempering
 from orthodrome.models.comparison import model, tables
@@ -160,6 +161,18 @@ def test_the_caption_holds_and_fails() -> None:
     kinds = {"single": local, "tempered": stuck, "paper's tempering": stuck}
     made = eigenmodel_tempering.caption_claims(kinds, switching.eigenvalues, gmc_eigenmodel.LEAST)
     assert not any(claim.holds for claim in made) and len(made) == 5
+
+
+def test_pairs_of_columns_must_agree_with_the_whole_frame() -> None:
+    """Draws of one law agree; a shift of half a standard deviation, or chains that have not met, do not."""
+    rng = np.random.default_rng(0)
+    draws = lambda: rng.normal(size=(4, 400, 5))
+    assert eigenmodel_pairs.agreement({"whole frame": draws(), "pairs": draws(), "tempered": draws()}).holds is True
+    shifted = eigenmodel_pairs.agreement({"whole frame": draws(), "pairs": draws() + 0.5})
+    assert shifted.holds is False and shifted.measured["standard errors apart"]["pairs"] > 10
+    apart = draws()
+    apart[1] += 1.0
+    assert eigenmodel_pairs.agreement({"whole frame": apart, "pairs": apart.copy()}).holds is False
 
 
 def test_the_loop_in_numpy_has_our_gradient_and_geodesic() -> None:

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from orthodrome.experiments import integrator_rates, sampler_table, sggmc_circle, sggmc_mixture
-from orthodrome.experiments.support import contract
+from orthodrome.experiments.support import contract, inner_steps
 from orthodrome.experiments.support.toys import mode_claims, total_variation
 from orthodrome.experiments.support.words.decreasing import weighted_averages
 from orthodrome.experiments.support.words.linear import mean_of_average, stationary, variance_of_average, word
 from orthodrome.experiments.support.words.thermostat import thermostat_bias
+from orthodrome.gradients import Minibatch
+from orthodrome.run.num_steps import NumStepsChoice, NumStepsTrial
+from orthodrome.samplers import SGGMC
 
 
 def test_averages_against_brute_force() -> None:
@@ -36,6 +39,24 @@ def test_a_mirrored_set_of_data_has_the_mirrored_posterior() -> None:
     assert abs(np.triu(truth, 1).sum() - np.tril(truth, -1).sum()) > 0.1
 
 
+def choice(num_steps: int, *trials: tuple[int, float]) -> NumStepsChoice:
+    return NumStepsChoice(None, num_steps, tuple(NumStepsTrial(count, heat, 0.9) for count, heat in trials))
+
+
+def test_the_choice_of_inner_steps_holds_and_fails() -> None:
+    own, shared = choice(16, (1, 1.0), (16, 1.01)), choice(1, (1, 1.0), (2, 1.2))
+    assert inner_steps.judged({"own": own, "shared": shared}).holds
+    assert not inner_steps.judged({"own": choice(4, (1, 1.0), (8, 1.2)), "shared": shared}).holds
+    assert not inner_steps.judged({"own": own, "shared": own}).holds
+    assert not inner_steps.judged({"own": own, "shared": choice(1, (1, 1.0), (2, 1.02))}).holds
+
+
+def test_the_rates_give_the_settings_of_the_paper() -> None:
+    gradient = Minibatch(sggmc_mixture.posterior(sggmc_mixture.synthetic(0)), 10)
+    claim = lambda gamma: inner_steps.rates_claim(SGGMC(gradient), gamma, 0.1, sggmc_mixture.PRINTED)
+    assert claim(5e-4).holds and not claim(5.1e-4).holds
+
+
 def test_the_circle_law() -> None:
     """Two von Mises laws of weights 1 and 2 on bins; the bins of the second add up to 2/3."""
     edges = np.linspace(-np.pi, np.pi, 64)
@@ -56,11 +77,19 @@ def test_claims_can_fail() -> None:
     wrong[0, 1] = 1.0
     assert not any(claim.holds for claim in sggmc_mixture.claims(truth, wrong, 1.5, 1.0, 0.5))
     assert not any(claim.holds for claim in sggmc_circle.gmc_claims(0.1, 0.5, {"GMC": 0.02, "SGGMC": 0.2}))
-    flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in (10, 100, 1000, 10_000)]
+    flat = [{"order": "ABOBA", "steps": s, "bias": 0.1, "mean_square_error": 0.1} for s in np.geomspace(10, 1e6, 6)]
     assert not any(claim.holds for claim in integrator_rates.claims("ABOBA", flat))
-    first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2)]
+    first_order = [{"order": "ABOBA", "step_size": h, "bias": h} for h in (0.4, 0.2, 0.1)]
     assert not integrator_rates.sphere_claim("ABOBA", first_order).holds
     assert not any(claim.holds for claim in sampler_table.claims("SGGMC", (False, False, None, 1.0)))
+
+
+def test_a_slope_has_the_error_of_least_squares() -> None:
+    x = np.geomspace(1, 1e4, 5)
+    assert integrator_rates.line(x, 3 * x**-0.5) == pytest.approx((-0.5, 0), abs=1e-12)
+    y = x**-0.5 * np.exp([0.1, -0.2, 0.1, 0.3, -0.1])
+    coefficients, covariance = np.polyfit(np.log(x), np.log(y), 1, cov=True)
+    assert integrator_rates.line(x, y) == pytest.approx((coefficients[0], covariance[0, 0] ** 0.5))
 
 
 def test_places_and_weights_of_modes_hold_and_fail() -> None:

@@ -18,7 +18,7 @@ from orthodrome.doors import check_sampler
 from orthodrome.errors import BadInput, Diverged
 from orthodrome.gradients import FullGradient
 from orthodrome.manifolds import Euclidean
-from orthodrome.metrics import InverseMetric, ProbedDivergence
+from orthodrome.metrics import ExactDivergence, InverseMetric, ProbedDivergence
 from orthodrome.recipe import MatrixFree, Recipe
 from orthodrome.samplers import SGRLD
 from orthodrome.targets import Target
@@ -103,5 +103,13 @@ def test_draws_with_an_indefinite_matrix_are_told() -> None:
 def test_a_metric_without_a_root_is_named_where_the_chain_fails() -> None:
     metric = InverseMetric(lambda x: 0.2 - x)  # walks into x > 0.2 soon
     law = FullGradient(Target(Euclidean(), lambda x: -0.5 * jnp.sum(x**2)))
-    with pytest.raises(Diverged, match="the metric is not positive definite"):
+    with pytest.raises(Diverged, match=r"the metric \(or D\) is not positive definite"):
         sample(SGRLD(law, metric, 0.1), jnp.zeros(1), seed=0, num_warmup=5, num_draws=400, num_chains=1, progress=False)
+
+
+def test_a_diffusion_that_is_none_some_draws_before_the_chain_fails_is_named() -> None:
+    """Beyond x = 1 a negative friction throws the chain out within some tens of steps."""
+    friction = lambda z: jnp.diag(jnp.stack([0 * z[0][0], 1 - z[0][0] ** 2]))
+    wall = replace(HMC, diffusion=friction, step_size=0.1, divergence=ExactDivergence())
+    with pytest.raises(Diverged, match=r"\(or D\) is not positive definite at a position \d+ draws earlier"):
+        sample(wall, jnp.zeros(1), seed=0, num_warmup=0, num_draws=400, num_chains=2, progress=False)

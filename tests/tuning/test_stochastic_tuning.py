@@ -81,6 +81,7 @@ def test_a_hot_run_is_warned_about_with_the_remedy() -> None:
 def test_a_temperature_is_compared_with_the_schemes_own() -> None:
     assert mean_problem(0.86, 0.85) is None
     assert "cold" in (mean_problem(0.5, 1.0) or "")
+    assert "not finite" in (mean_problem(float("nan"), 1.0) or "")
     assert "heats" in (mean_problem(1e5, 1.0) or "")
 
 

@@ -19,7 +19,7 @@ import orthodrome.diagnostics.convergence as convergence
 from orthodrome.diagnostics.agreement import disagreement
 from orthodrome.diagnostics.divergences import divergence_problem
 from orthodrome.diagnostics.given import check_draws
-from orthodrome.diagnostics.indefinite import indefinite_problem
+from orthodrome.diagnostics.indefinite import closed_problem, indefinite_problem
 from orthodrome.diagnostics.movement import acceptance_problems, moved, movement_problems
 from orthodrome.diagnostics.summaries import AXES, Summary, summary
 from orthodrome.diagnostics.temperature import Temperature, temperature_of, temperature_problem
@@ -97,7 +97,7 @@ def diagnose(tree: xarray.DataTree) -> Diagnosis:
         *(text for name, row in variables.items() for text in _variable_problems(name, timed[name], row, chains)),
         *([divergence_problem(divergences, chains * num_draws, arrays, kinds)] if divergences else []),
         *_run_problems(bfmi, distance, stats),
-        *_sentences(temperature_problem(temperature), indefinite_problem(stats)),
+        *_sentences(temperature_problem(temperature), indefinite_problem(stats), closed_problem(stats)),
     ]
     return Diagnosis(tuple(problems), variables, divergences, bfmi, distance, temperature)
 

@@ -70,6 +70,8 @@ def temperature_problem(found: Temperature | None) -> str | None:
 
 def mean_problem(measured: float, expected: float) -> str | None:
     """Return what is wrong if a mean temperature v.v/m differs from that of the scheme itself by a quarter."""
+    if not np.isfinite(measured):
+        return "the temperature v.v/m is not finite at some draws: the steps there failed; use a smaller step_size"
     ratio = measured / expected
     if COLD <= ratio <= HOT:
         return None

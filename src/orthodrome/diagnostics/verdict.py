@@ -7,7 +7,8 @@ The rule: a run of at least FEWEST draws a chain is told
     if a variable has fewer effective draws than a tenth of the draws or, in longer runs, ESS for each chain,
     if more than one draw in a hundred diverged,
     if the temperature of stochastic gradients is surely wrong, on average or along any direction (`temperature`),
-    if a metric was not positive definite at any draw (`indefinite`).
+    if a metric was not positive definite at any draw, or on the way of more than one exact move in a hundred
+    (`indefinite`).
 
 All of these are problems to `diagnose` too, whose limits are stricter. The R-hat and ESS of shorter runs are mostly
 noise, and left alone.
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import orthodrome.diagnostics.convergence as convergence
-from orthodrome.diagnostics.indefinite import indefinite_problem
+from orthodrome.diagnostics.indefinite import closed_problem, indefinite_problem
 from orthodrome.diagnostics.movement import moved
 from orthodrome.diagnostics.quick import look, quick_ess, quick_rhat
 from orthodrome.diagnostics.temperature import temperature_of, temperature_problem
@@ -48,7 +49,8 @@ def objections(tree: xarray.DataTree) -> list[str]:
     """Return what speaks against a run, in few words."""
     heat = temperature_problem(temperature_of(tree))
     stats: Any = tree["sample_stats"] if "sample_stats" in tree.children else {}
-    found = [text for text in (heat, indefinite_problem(stats)) if text is not None]
+    told = (heat, indefinite_problem(stats), closed_problem(stats, DIVERGED))
+    found = [text for text in told if text is not None]
     return found + (_chains(tree) if tree["posterior"].sizes.get("draw", 0) >= FEWEST else [])
 
 

@@ -8,7 +8,8 @@ paper, at exponents from 0.6 to 1 that space themselves in warm-up, with steps t
 between the eigenvalues leave 0 one after the other, and the log density of a rung has a spread of some twenty nats, so
 neighbours must be close. The paper's own tempering runs beside it (`support.eigenmodel.tempering`), with what the
 caption says of permutations and of the local mode; Hoff's Gibbs sampler too (`support.eigenmodel.gibbs_baseline`), and
-the speed of one trajectory is compared with a loop in NumPy in the same run.
+the speed of one trajectory is compared with a loop in NumPy in the same run. Section 6 proposes to move columns in
+pairs: they must find the same law (`support.eigenmodel.pairs`).
 
 At `quick` scale none of these runs has the time to arrive, and what they would find is left undecided; the best mode
 itself is found there from the spectrum of the network, one chain for each number of positive eigenvalues.
@@ -27,6 +28,7 @@ from orthodrome.errors import BadInput
 from orthodrome.experiments.support.claims.claim import still_moving
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.experiments.support.eigenmodel.gibbs_baseline import draw_gibbs, gibbs_claims
+from orthodrome.experiments.support.eigenmodel.pairs import pair_claims
 from orthodrome.experiments.support.eigenmodel.speed import speed_claims
 from orthodrome.experiments.support.eigenmodel.tempering import caption_claims, paper_tempering
 from orthodrome.gradients.full import FullGradient
@@ -84,6 +86,7 @@ def run(context: Context) -> list[Claim]:
     gibbs = draw_gibbs(context, edges, RANK)
     claims += caption_claims(kinds, gibbs.eigenvalues, LEAST)
     context.save_table("gibbs", [{"chain": i, "draw": t, "lp": v} for (i, t), v in np.ndenumerate(gibbs.lp)])
+    claims += pair_claims(context, edges, RANK, WIDER)
     return [*claims, *gibbs_claims(gibbs, claims[0].measured, edges), *speed_claims(edges)]
 
 

@@ -10,11 +10,14 @@ the same exponents (`support.words.decreasing`); that of the bias has the factor
 which is taken out before the slope. The functional has a bias under each of these words; KAUAK has none for it. On the
 sphere, therefore, another one: the first coordinate x_0 of the position under a von Mises law. Its bias in the
 stationary law of a word is computed on a grid (`support.words.circle`) and falls as h^2 for ABOBA and for KAUAK.
+
+Nothing here is random: the error beside a slope is that of the straight line through the points, which still bend.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +42,13 @@ SCALE = 100.0
 """The number of steps after which the decrease sets in, for the bias."""
 KAPPA, SPHERE_STEPS, LEAST = 3.0, (0.4, 0.2, 0.1), 1.8
 """The von Mises law on the circle, the steps there, and the slope in the step that a second-order word must have."""
+
+
+class Line(NamedTuple):
+    """The slope of a straight line through points, and its standard error."""
+
+    slope: float
+    error: float
 
 
 def run(context: Context) -> list[Claim]:
@@ -67,11 +77,11 @@ def on_the_sphere(order: str) -> list[dict[str, Any]]:
 def sphere_claim(order: str, rows: list[dict[str, Any]]) -> Claim:
     """Return the claim that a word is of second order on the sphere."""
     mine = [row for row in rows if row["order"] == order]
-    found = float(np.polyfit(np.log([r["step_size"] for r in mine]), np.log([r["bias"] for r in mine]), 1)[0])
+    found = line([r["step_size"] for r in mine], [r["bias"] for r in mine])
     text = (
         f"{order} on the sphere: slope in the step size of the bias of E x_0 under a von Mises law (kappa = {KAPPA:g})"
     )
-    return Claim(f"sphere-{order}", text, 2.0, found, found >= LEAST)
+    return Claim(f"sphere-{order}", text, 2.0, found._asdict(), found.slope >= LEAST)
 
 
 def measure(order: str, lengths: NDArray[np.int_]) -> list[dict[str, Any]]:
@@ -108,18 +118,26 @@ def decreasing_claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
             f"decreasing-{column}-{order}",
             f"{text} {column.replace('_', ' ')}{' over log L' if column == 'bias' else ''}",
             w,
-            found[column],
-            abs(found[column] - w) < TOLERANCE,
+            found[column]._asdict(),
+            abs(found[column].slope - w) < TOLERANCE,
         )
         for column, w in wanted.items()
     ]
 
 
-def slope(rows: list[dict[str, Any]], order: str, column: str) -> float:
+def slope(rows: list[dict[str, Any]], order: str, column: str) -> Line:
     """Return the slope of the last half of the curve, in log-log coordinates."""
     mine = [row for row in rows if row["order"] == order]
     mine = mine[len(mine) // 2 :]
-    return float(np.polyfit(np.log([r["steps"] for r in mine]), np.log([r[column] for r in mine]), 1)[0])
+    return line([r["steps"] for r in mine], [r[column] for r in mine])
+
+
+def line(x: Sequence[float], y: Sequence[float]) -> Line:
+    """Return the slope of log y in log x by least squares, and its standard error."""
+    across, up = np.log(x) - np.mean(np.log(x)), np.log(y) - np.mean(np.log(y))
+    found = float(across @ up / (across @ across))
+    left = up - found * across
+    return Line(found, float(np.sqrt(left @ left / (len(left) - 2) / (across @ across))))
 
 
 def claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
@@ -132,8 +150,8 @@ def claims(order: str, rows: list[dict[str, Any]]) -> list[Claim]:
             f"{column}-{order}",
             f"{order} (K = {k}): slope of the {column.replace('_', ' ')}",
             w,
-            found[column],
-            found[column] < w + TOLERANCE,
+            found[column]._asdict(),
+            found[column].slope < w + TOLERANCE,
         )
         for column, w in wanted.items()
     ]

@@ -18,9 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from orthodrome.core.pytree import replace
 from orthodrome.core.types import Reals
 from orthodrome.errors import OrthodromeWarning
 from orthodrome.experiments.support.contract import Claim, Context
+from orthodrome.experiments.support.inner_steps import rates_claim, steps_claim
 from orthodrome.experiments.support.toys import highest, mode_claims, total_variation
 from orthodrome.gradients import EmpiricalFisher, FullGradient, Minibatch, NoNoise, ScalarForm
 from orthodrome.manifolds import Product, Sphere
@@ -36,8 +38,11 @@ PAPER = "Liu, Zhu & Song 2016, section 5.2, Fig. 4"
 DATA = None
 
 KAPPA, NUM_DATA, BATCH, NUM_STEPS = 20.0, 100, 10, 10
-STEP_SIZE = float(np.sqrt(5e-4 / NUM_DATA))
-FRICTION = 0.1 / STEP_SIZE
+GAMMA, RHO = 5e-4, 0.1
+STEP_SIZE = float(np.sqrt(GAMMA / NUM_DATA))
+FRICTION = RHO / STEP_SIZE
+PRINTED = (2.236e-3, 44.72)
+"""epsilon and C by the rates of supplement F.2."""
 GMC_STEP, GMC_STEPS = 1e-3, 20
 CHAINS, HALF, BINS = 64, np.pi / 2, 60
 
@@ -98,6 +103,7 @@ def run(context: Context) -> list[Claim]:
     text = "the joint distribution by SGGMC is at most 0.05 farther from the exact one than GMC's"
     made.append(Claim("gmc", text, "no observable corruption", apart, apart["SGGMC"] < apart["GMC"] + 0.05))
     made += supplement_claims(truth, middles, sides, context.seed, context.pick(quick=10, paper=60))
+    made += supplement_e_claims(context, data)
     for name, share in (("GMC", gmc), ("SGGMC", found)):
         made += mode_claims(name, truth, share, middles, sides, width=1.5)
     return made
@@ -118,6 +124,15 @@ def supplement_claims(truth: Reals, middles: Reals, sides: dict[str, Any], seed:
         Claim("supplement-d-places", where, "supplement D", found, off < 0.15),
         Claim("supplement-d-weights", alike, "equal-weighted modes", weights, abs(weights["difference"]) < 3 * error),
     ]
+
+
+def supplement_e_claims(context: Context, data: Reals) -> list[Claim]:
+    """Return the claims of supplement E on the settings."""
+    gradient = Minibatch(posterior(data), BATCH, noise=EmpiricalFisher(ScalarForm()))
+    own = SGGMC(gradient, STEP_SIZE, FRICTION)
+    few = starts(context)[: context.pick(quick=16, paper=CHAINS)]
+    choice = steps_claim(own, replace(own, reuse_batch=True), few, context.seed, context.pick(quick=300, paper=1_000))
+    return [rates_claim(SGGMC(gradient), GAMMA, RHO, PRINTED), choice]
 
 
 def posterior(data: Reals) -> Posterior:

@@ -11,7 +11,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.linear.dense import Dense
+from orthodrome.linear import sweeps
+from orthodrome.linear.dense import Dense, Triangular
 from orthodrome.linear.linear_map import Entry, is_map
 
 
@@ -33,6 +34,14 @@ def solve(a: Entry, v: Array) -> Array:
 def root(a: Entry) -> Entry:
     """Return s with s s' = a, for a positive a."""
     return a.root() if is_map(a) else jnp.sqrt(a)
+
+
+def smooth_root(a: Entry) -> Entry:
+    """Return s with s s' = a, for a positive a, in operations that can be differentiated; of a map Cholesky's factor.
+
+    The factorisations behind `root` have no derivatives, which a matrix that depends on the position needs.
+    """
+    return Triangular(sweeps.cholesky(a.dense())) if is_map(a) else jnp.sqrt(a)
 
 
 def inverse(a: Entry) -> Entry:

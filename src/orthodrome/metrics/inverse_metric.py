@@ -31,7 +31,10 @@ from orthodrome.core.pytree import pytree, static
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import leaves, maps
+from orthodrome.linear.linear_map import Entry, is_map
 from orthodrome.metrics.divergence import Divergence, ExactDivergence
+
+NOT_DEFINITE, REMEDY = "the metric is not positive definite at the start", "give one that is, or another start"
 
 
 class PositionMetric(abc.ABC):
@@ -53,9 +56,34 @@ class PositionMetric(abc.ABC):
         """Return G^-1 at x if the position alone determines it, otherwise None."""
         return None
 
+    def problem_at(self, x: Tree) -> str | None:
+        """Return why this is not a metric at the start x, or None; also None if more than the position determines
+        it."""
+        inverse = self.inverse_alone(x)
+        if inverse is None:
+            return None
+        pairs = zip(leaves.entries(inverse, x), jax.tree.leaves(x), strict=True)
+        misfits = [problem for entry, leaf in pairs if (problem := _misfit(entry, leaf)) is not None]
+        if misfits:
+            return misfits[0]
+        return f"{NOT_DEFINITE}; {REMEDY}" if bool(leaves.indefinite(inverse)) else None
+
     def root(self, x: Tree, estimate: Estimate) -> Tree:
         """Return the root S of G^-1 at x."""
-        return leaves.over(maps.root, self.inverse(x, estimate))
+        return leaves.over(maps.smooth_root, self.inverse(x, estimate))
+
+
+def _misfit(entry: Entry, leaf: Array) -> str | None:
+    """Return why an inverse metric does not fit a leaf of the position, or None."""
+    if is_map(entry):
+        problem = entry.misfit(leaf.size)
+        return problem and f"the inverse metric does not fit a leaf of {leaf.size} numbers: {problem}"
+    if entry.ndim == 0 or entry.shape == leaf.shape:
+        return None
+    return (
+        f"the inverse metric is an array of the shape {entry.shape} for a leaf of the shape {leaf.shape}; return one "
+        "number, an array of the leaf's shape (a diagonal), or `Dense(matrix)`"
+    )
 
 
 class DifferentiatedMetric(PositionMetric):
@@ -77,7 +105,7 @@ class DifferentiatedMetric(PositionMetric):
         return self._divergence(key, x, lambda y: self.inverse(y), maps.apply)
 
     def root_divergence(self, key: Array, x: Tree, estimate: Estimate | None = None) -> Tree:
-        root = lambda y: leaves.over(maps.root, self.inverse(y))
+        root = lambda y: leaves.over(maps.smooth_root, self.inverse(y))
         return self._divergence(key, x, root, maps.transposed)
 
     def _divergence(self, key: Array, x: Tree, matrix: Any, times: Any) -> Tree:

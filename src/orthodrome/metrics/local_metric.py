@@ -30,7 +30,7 @@ from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
 from orthodrome.linear import Dense, sweeps
 from orthodrome.metrics.divergence import Divergence, ExactDivergence
-from orthodrome.metrics.inverse_metric import DifferentiatedMetric
+from orthodrome.metrics.inverse_metric import NOT_DEFINITE, REMEDY, DifferentiatedMetric
 from orthodrome.targets import Posterior, in_user
 
 
@@ -41,6 +41,11 @@ class PointMetric(DifferentiatedMetric):
     def matrix(self, x: Tree) -> Array:
         """Return G over the ravelled position: n x n, or its diagonal n."""
 
+    def problem_at(self, x: Tree) -> str | None:
+        """Return why G is not a metric at the start x, or None."""
+        size = sum(leaf.size for leaf in jax.tree.leaves(x))
+        return _wrong_matrix(np.asarray(self.matrix(x), float), size)
+
     def inverse(self, x: Tree, estimate: Estimate | None = None) -> Tree:
         """Return the inverse of each leaf's own block of G."""
         parts, structure = jax.tree.flatten(x)
@@ -48,6 +53,24 @@ class PointMetric(DifferentiatedMetric):
         matrix = self.matrix(x)
         blocks = [_inverse_block(matrix, end - leaf.size, end, leaf) for end, leaf in zip(ends, parts, strict=True)]
         return jax.tree.unflatten(structure, blocks)
+
+
+SYMMETRIC = 1e-4
+"""The largest |G - G'| relative to the largest |G|."""
+
+
+def _wrong_matrix(g: np.ndarray, size: int) -> str | None:
+    """Return why an array is not a metric over so many numbers, or None."""
+    if g.shape not in ((size,), (size, size)):
+        forms = f"({size}, {size}), or ({size},) for a diagonal"
+        return f"the metric is an array of the shape {g.shape} for a position of {size} numbers; return one of {forms}"
+    if not np.all(np.isfinite(g)):
+        return f"{NOT_DEFINITE}: it has non-finite elements there; {REMEDY}"
+    apart = np.abs(g - g.T).max(initial=0)
+    if apart > SYMMETRIC * np.abs(g).max(initial=0):
+        return f"the metric is not symmetric at the start: G - G' is up to {apart:.3g}; return (G + G') / 2"
+    least = np.min(g if g.ndim == 1 else np.linalg.eigvalsh(g), initial=np.inf)
+    return None if least > 0 else f"{NOT_DEFINITE}: its smallest eigenvalue is {least:.3g}; {REMEDY}"
 
 
 def _inverse_block(matrix: Array, first: int, end: int, leaf: Array) -> Any:

@@ -213,8 +213,11 @@ def cause_of(kept: Kept, chain: int, row: int) -> str:
     """Return why a run cannot go on from a draw."""
     if _infinite(kept)[chain, row]:
         return doors.infinite_density(jax.tree.map(lambda leaf: leaf[chain, row], kept.position))
-    if kept.info._asdict().get("indefinite", np.zeros(kept.finite.shape, bool))[chain, row]:
-        return "the metric is not positive definite at the position before the step; give one that is"
+    flags = np.asarray(kept.info._asdict().get("indefinite", np.zeros(kept.finite.shape, bool)))[chain, : row + 1]
+    if flags.any():  # a chain that has left the places where it is one may take some steps until it is not finite
+        first = row - int(np.argmax(flags))
+        where = "the position before the step" if first == 0 else f"a position {first + 1} draws earlier"
+        return f"the metric (or D) is not positive definite at {where}; give one that is"
     return "the position is non-finite; try a smaller step size"
 
 

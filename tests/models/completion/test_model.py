@@ -170,6 +170,24 @@ def test_intervals_follow_the_scale_of_the_columns() -> None:
     assert error["columns"] < error["matrix"]
 
 
+def test_entries_far_from_all_others_do_not_stop_the_chains() -> None:
+    """Columns that are always the same but for one entry: with plain batches the learnt step is too short to move."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 12)) + 0.5 * rng.normal(size=(300, 12))
+    matrix[:, 8:] = 0
+    matrix[[3, 50, 120, 200], [8, 9, 10, 11]] = 8
+    step, moved = {}, {}
+    for anchored in (True, False):
+        short: dict[str, Any] = {"method": "sggmc"}
+        short |= {"batch_size": 180, "num_steps": 5, "num_warmup": 200, "num_draws": 60, "num_chains": 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            model = MatrixCompletion(2, units="columns", control_variates=anchored, **short).fit(matrix)
+        step[anchored] = float(model.draws_["sample_stats"]["step_size"].mean())
+        moved[anchored] = float(model.draws_["posterior"]["noise"].std())
+    assert step[True] > 10 * step[False] and moved[True] > 3 * moved[False], (step, moved)
+
+
 def test_entries_of_every_kind() -> None:
     matrix = np.array([[1.0, np.nan], [0.0, 2.0], [np.nan, 4.0]])
     rows, columns = np.nonzero(~np.isnan(matrix))
@@ -200,6 +218,15 @@ def test_bad_entries_are_named(text: str) -> None:
         read_entries(given, shape)
 
 
+@pytest.mark.parametrize(("form", "text"), [("csr", "matrix, row 1: the column index 7"), ("csc", "transposed matrix")])
+def test_stored_indices_outside_the_matrix_are_named(form: str, text: str) -> None:
+    table = scipy.sparse.coo_array(([1.0, 2.0, 3.0], ([0, 1, 2], [0, 1, 1])), shape=(3, 2)).asformat(form)
+    table.indices = table.indices.copy()
+    table.indices[1] = 7
+    with pytest.raises(BadInput, match=f"the {text}.* out of range"):
+        read_entries(table)
+
+
 def test_repeated_entries_and_empty_rows_are_told() -> None:
     with pytest.warns(OrthodromeWarning, match="more than once, as at row 1, column 0"):
         found = read_entries(([0, 1, 1], [1, 0, 0], [1.0, 2.0, 3.0]))
@@ -220,6 +247,8 @@ def test_repeated_entries_and_empty_rows_are_told() -> None:
         ({"units": "rows"}, "units"),
         ({"scale": -1.0}, "scale"),
         ({"batch_size": 0}, "batch_size"),
+        ({"control_variates": "yes"}, "control_variates"),
+        ({"control_variates": True}, "set method='sggmc'"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, Any], text: str) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 import orthodrome.dynamics.generalised_leapfrog as generalised_leapfrog
 import orthodrome.samplers.exact.riemannian_langevin as riemannian_langevin
-from orthodrome.errors import BadInput, Unsupported
+from orthodrome.diagnostics import diagnose
+from orthodrome.errors import BadInput, NotConverged, Unsupported
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Euclidean, LogPositive, Positive, Product, Sphere
 from orthodrome.metrics.local_metric import FisherMetric, LocalMetric
@@ -89,6 +90,22 @@ def test_where_the_metric_is_not_definite_no_move_ends() -> None:
         assert np.all(np.abs(states.position[:, 0]) < 1)
         assert np.all(infos.acceptance_rate[infos.not_definite] == 0)
         assert np.all(states.position[infos.not_definite] == x[None])
+
+
+def test_a_metric_that_is_none_in_places_is_told() -> None:
+    """At the start it is refused; later moves into such places are rejected, and the run says so."""
+    bounded = LocalMetric(lambda x: 1 - x**2)
+    gradient = FullGradient(Target(Euclidean(), lambda x: -jnp.sum(x**2) / 2))
+    settings: dict[str, Any] = {"seed": 0, "num_chains": 2, "num_warmup": 20, "num_draws": 200, "progress": False}
+    for sampler in (RiemannianHMC(gradient, bounded, 0.3, 2), RiemannianLangevin(gradient, bounded, 0.6)):
+        with pytest.raises(BadInput, match=r"not positive definite at the start: its smallest eigenvalue is -0\.21"):
+            sample(sampler, jnp.full(1, 1.1), **settings)
+        with pytest.warns(NotConverged, match="moves were rejected as the metric is not positive definite"):
+            draws = sample(sampler, jnp.zeros(1), **settings)
+        rejected = int(draws["sample_stats"]["not_definite"].sum())
+        assert any(f"{rejected} of 400 moves were rejected" in text for text in diagnose(draws).problems)
+        draws["sample_stats"]["not_definite"] = draws["sample_stats"]["not_definite"] & False
+        assert not any("definite" in text for text in diagnose(draws).problems)
 
 
 def test_fixed_points_that_do_not_converge_are_rejected() -> None:

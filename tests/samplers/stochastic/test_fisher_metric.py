@@ -13,8 +13,9 @@ from orthodrome.checks import check_recipe
 from orthodrome.doors import check_sampler
 from orthodrome.errors import BadInput
 from orthodrome.gradients import FullGradient
+from orthodrome.linear import Dense, LowRank
 from orthodrome.manifolds import Euclidean, Positive, Product
-from orthodrome.metrics import FisherMetric, LocalMetric
+from orthodrome.metrics import FisherMetric, InverseMetric, LocalMetric
 from orthodrome.recipe import recipe_of
 from orthodrome.samplers import SGRHMC, SGRLD
 from orthodrome.targets import Posterior, Target
@@ -49,6 +50,32 @@ def test_the_information_is_a_metric_of_both(kind: Any) -> None:
     assert np.isfinite(state.position).all() and not info.indefinite
 
 
+SQUASHED = InverseMetric(lambda x: Dense(jnp.eye(2) + 0.1 * jnp.outer(jnp.tanh(x), jnp.tanh(x))))
+THIN = InverseMetric(lambda x: LowRank(0.3 * jnp.tanh(x)[:, None], jnp.ones(2)))
+
+
+@pytest.mark.parametrize("kind", [SGRLD, SGRHMC])
+@pytest.mark.parametrize("metric", [FisherMetric(POSTERIOR), SQUASHED, THIN], ids=["Fisher", "dense", "low rank"])
+def test_chains_side_by_side_have_the_steps_of_each_alone(kind: Any, metric: Any) -> None:
+    """Roots of matrices that mix coordinates have derivatives under `vmap` too, as `sample` needs them."""
+    sampler = kind(FullGradient(POSTERIOR), metric, 0.01)
+    keys = jax.random.split(jax.random.key(0), 3)
+    begin = jax.random.key(1)
+    step = lambda x, key: sampler.step(key, sampler.init(x, jax.random.clone(begin)))[0].position
+    together = jax.jit(jax.vmap(step))(jnp.asarray(POINTS[:3], jnp.float32), keys)
+    alone = [jax.jit(step)(jnp.asarray(x, jnp.float32), key) for x, key in zip(POINTS[:3], keys, strict=True)]
+    np.testing.assert_allclose(together, np.stack(alone), rtol=2e-5, atol=1e-6)
+    assert np.abs(np.asarray(together) - POINTS[:3]).max() > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", [SQUASHED, THIN], ids=["dense", "low rank"])
+def test_metrics_that_mix_coordinates_keep_the_posterior(metric: Any) -> None:
+    recipe = recipe_of(SGRHMC(FullGradient(POSTERIOR), metric, 0.01))
+    report = check_recipe(recipe, (POINTS, RNG.normal(size=(10, 2))))
+    assert report.ok, report
+
+
 @pytest.mark.usefixtures("x64")
 def test_the_matrix_is_the_sum_of_squared_scores_and_the_prior() -> None:
     w = jnp.asarray([0.3, -0.2])
@@ -79,5 +106,16 @@ def test_metrics_that_are_none_are_refused() -> None:
     with pytest.raises(BadInput, match="walls reflect one at a time"):
         check_sampler(SGRLD(FullGradient(walled), FisherMetric(walled), 0.01), jnp.ones((1, 2)))
     gradient = FullGradient(Target(Euclidean(), prior))
-    with pytest.raises(BadInput, match="not positive definite at the start"):
+    with pytest.raises(BadInput, match="not positive definite at the start: its smallest eigenvalue is -1"):
         check_sampler(SGRHMC(gradient, LocalMetric(lambda x: x), 0.01), -jnp.ones((1, 2)))
+    with pytest.raises(BadInput, match="not positive definite at the start"):
+        check_sampler(SGRLD(gradient, InverseMetric(lambda x: x), 0.01), -jnp.ones((1, 2)))
+    for wrong, words in (
+        (InverseMetric(lambda x: jnp.eye(2)), r"shape \(2, 2\) for a leaf of the shape \(2,\)"),
+        (InverseMetric(lambda x: Dense(jnp.eye(3))), r"a leaf of 2 numbers: .*\(3, 3\)"),
+        (LocalMetric(lambda x: jnp.eye(3)), r"shape \(3, 3\) for a position of 2 numbers"),
+        (LocalMetric(lambda x: jnp.asarray([[1.0, 0.5], [0.0, 1.0]])), "not symmetric at the start: .* 0.5"),
+        (LocalMetric(lambda x: jnp.full(2, jnp.nan)), "non-finite elements"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            check_sampler(SGRHMC(gradient, wrong, 0.01), jnp.ones((1, 2)))

@@ -60,7 +60,7 @@ def _unit_kinetic(sampler: Any, z: Any) -> Array:
 
 def _root(sampler: Any, z: Any) -> tuple[Array, Array]:
     """Return S and t; a leaf has one step, so that S and T commute."""
-    root = over_leaves(leaves.over(maps.root, inverse_at(sampler, z[0])), z[0])
+    root = over_leaves(leaves.over(maps.smooth_root, inverse_at(sampler, z[0])), z[0])
     return root, relative_steps(sampler.step_size, z[0])
 
 

@@ -4,10 +4,10 @@ The authors' two methods ran different models: SCIR with beta = 1 and alpha = 0.
 alpha = 0.01 (errata, 1.2), the optima of their grid searches (`python -m benchmarks.lda_grid` runs such a search
 again). So both are shown as published, and each with the priors of the other. Section 4.1 expects more of SCIR where
 the vocabulary is larger: the gap at equal priors is measured on 20 Newsgroups, with its 2,000, 8,000 and more most
-frequent words and beta = 0.1. With beta = 1e-4 the posterior itself has words whose weights are below e^-1000 in every
-topic, SCIR draws them so, and a held-out word that no batch had gives an infinite perplexity; the bias of SGRLD, which
-keeps weights up, is what makes such a prior usable. Gibbs sampling is the partially collapsed one of `LDA`, on the
-same documents, with the priors of SCIR.
+frequent words and beta = 0.1. With beta = 1e-4 and the published step SCIR forgets a word that is absent from some
+twenty batches in turn, whose weight is then below e^-1000; the bias of SGRLD keeps weights up (the page on what was
+reproduced has both). Gibbs sampling is the partially collapsed one of `LDA`, on the same documents, with the priors of
+SCIR.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from orthodrome.core.types import Reals
+from orthodrome.corpora.checked import check_matrix
 from orthodrome.errors import BadInput, OrthodromeWarning
 
 NAMED = 3
@@ -42,6 +43,10 @@ def read_entries(X: Any, shape: tuple[int, int] | None = None) -> Entries:
     shape: of the matrix, for (rows, columns, values); None: up to the largest row and column
     """
     if scipy.sparse.issparse(X):
+        if X.format == "csr":  # SciPy does not look whether stored indices lie inside
+            check_matrix(X, "the matrix")
+        if X.format == "csc":
+            check_matrix(X.T, "the transposed matrix")
         table = scipy.sparse.coo_array(X)
         found = table.row, table.col, table.data, table.shape
     elif isinstance(X, tuple) and len(X) == 3:

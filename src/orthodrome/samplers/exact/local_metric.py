@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from orthodrome.core.types import Setting, Tree
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import Product, is_manifold
+from orthodrome.metrics.local_metric import PointMetric
 from orthodrome.samplers.contract import ExactGradientSampler
 
 
@@ -25,6 +27,8 @@ class RiemannianState(NamedTuple):
 class RiemannianSampler(ExactGradientSampler):
     """An exact sampler on flat coordinates, with a metric that determines their units."""
 
+    metric: PointMetric
+
     @property
     def learns(self) -> frozenset[str]:
         """One step size if it is not set: the metric determines the units."""
@@ -37,6 +41,10 @@ class RiemannianSampler(ExactGradientSampler):
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
         return one_step_size(self.step_size)
+
+    def problem_at(self, position: Tree) -> str | None:
+        """Return why the metric is not one at the start, or None."""
+        return self.metric.problem_at(self.manifold.from_user(jax.tree.map(jnp.asarray, position)))
 
     def init(self, position: Tree, key: Array | None = None) -> RiemannianState:
         """Return the state at a position."""

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 
 from orthodrome.core.types import Tree
 from orthodrome.gradients.estimator import Estimate
-from orthodrome.linear import leaves
 from orthodrome.metrics.inverse_metric import PositionMetric
 from orthodrome.samplers.stochastic.flat import FlatSampler, refusal
 
@@ -29,9 +28,8 @@ class MetricSampler(FlatSampler):
     def problem_at(self, position: Tree) -> str | None:
         """Return why the metric is not one at the start, or mixes coordinates that walls reflect; None if it is one."""
         x = self.manifold.from_user(jax.tree.map(jnp.asarray, position))
+        problem = self.metric.problem_at(x)
+        if problem is not None:
+            return problem
         inverse = jax.jit(lambda x: self.metric.inverse_alone(x))(x)
-        if inverse is None:
-            return None
-        if bool(leaves.indefinite(inverse)):
-            return "the metric is not positive definite at the start; give one that is, or another start"
-        return refusal(self.manifold, None, inverse)
+        return None if inverse is None else refusal(self.manifold, None, inverse)

@@ -44,7 +44,7 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Section 5.3, modes, permutations and Hoff's sampler", "gmc-eigenmodel"),
         Item("Section 6, a logit link", why="implemented (`NetworkEigenmodel(link='logit')`); no number is given"),
         Item("Section 6, normalising constants", why="implemented (`Tempering`); tested against exact ones"),
-        Item("Section 6, moves of pairs of columns", why=f"{BOX} (`ColumnPairs`)"),
+        Item("Section 6, moves of pairs of columns", "gmc-eigenmodel"),
         Item("Algorithm 2, reflections at the walls of the simplex", why=f"{BOX} (`ReflectedSimplex`)"),
         Item("Appendix B, gradients of the eigenmodel", why=f"{STEPS} (`NetworkEigenmodel`)"),
     ),
@@ -68,11 +68,8 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Supplements A and C, derivations of projections and momenta", why=STEPS),
         Item("Supplement B, the estimate of U is biased", why=f"{BOX} (`SAM(method='gmc-apprmh')`)"),
         Item("Supplement E, Algorithms 1 to 3", why=f"{BOX} (`SGGMC`, `GSGNHT`, `SAM`)"),
-        Item(
-            "Supplement E, epsilon and C from the rates of descent",
-            why=f"{BOX} (`per_datum`); a decreasing schedule is measured by `integrator-rates`",
-        ),
-        Item("Supplement E, the number of steps", why="left open there; chosen from measurements (`choose_num_steps`)"),
+        Item("Supplement E, epsilon and C from the rates of descent, and the number of steps", "sggmc-mixture"),
+        Item("Supplement E, decreasing steps", "integrator-rates"),
         Item("Supplement F.3, the data of Fig. 5 and log Bessel functions", "sam-20news"),
     ),
     "Ma, Chen & Fox 2015, with its supplement": (

@@ -11,10 +11,10 @@ from jax import Array
 
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Euclidean, Sphere
-from orthodrome.targets import Target
+from orthodrome.targets import Posterior, Target
 
-POINTS = 20
-"""How many points z an equation is looked at."""
+POINTS, ROWS = 20, 12
+"""How many points z an equation is looked at, and how many rows of data a metric is made from."""
 
 
 def potential(x: Array) -> Array:
@@ -47,11 +47,25 @@ def round_() -> FullGradient:
     return FullGradient(Target(Sphere(), lambda x: 2 * x[0] - x[2] + x[0] * x[1]))
 
 
+def logistic(seed: int) -> Posterior:
+    """Return a logistic regression of ROWS rows on two numbers each, whose information is a metric."""
+    rng = np.random.default_rng([seed, 1])
+    rows = np.column_stack([rng.normal(size=(ROWS, 2)), rng.integers(0, 2, ROWS)])
+
+    def loglikelihood(w: Array, row: Array) -> Array:
+        slope = row[:2] @ w
+        return row[2] * slope - jnp.logaddexp(0.0, slope)
+
+    return Posterior(Euclidean(), lambda w: -jnp.sum(w**2) / 2, loglikelihood, rows)
+
+
 def points(seed: int) -> dict[str, Any]:
-    """Return points of a position, a momentum, a thermostat, and polar angles away from the poles."""
+    """Return points of a position, a momentum, a thermostat, thermostats of three coordinates, and polar angles away
+    from the poles."""
     rng = np.random.default_rng(seed)
     x, r, xi = rng.normal(size=(POINTS, 2)), rng.normal(size=(POINTS, 2)), rng.normal(size=POINTS) + 1
-    return {"x": x, "r": r, "xi": xi, "q": np.stack([rng.uniform(0.5, 2.5, POINTS), rng.uniform(0, 6, POINTS)], 1)}
+    q = np.stack([rng.uniform(0.5, 2.5, POINTS), rng.uniform(0, 6, POINTS)], 1)
+    return {"x": x, "r": r, "xi": xi, "q": q, "each": rng.normal(size=(POINTS, 3)) + 1}
 
 
 def joint(z: Any) -> Array:

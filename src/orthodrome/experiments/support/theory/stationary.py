@@ -18,8 +18,10 @@ from orthodrome.checks import check_recipe, check_sde
 from orthodrome.core.pytree import replace
 from orthodrome.experiments.support.contract import Claim
 from orthodrome.experiments.support.theory import laws
+from orthodrome.gradients.full import FullGradient
 from orthodrome.linear import Dense
 from orthodrome.metrics.inverse_metric import InverseMetric
+from orthodrome.metrics.local_metric import FisherMetric
 from orthodrome.recipe import Recipe, recipe_of
 from orthodrome.samplers.stochastic.gsgnht import GSGNHT
 from orthodrome.samplers.stochastic.sggmc import SGGMC
@@ -42,12 +44,15 @@ class Wrong(NamedTuple):
     logdensity: Callable[[Any], Array]
 
 
-def right(at: dict[str, Any]) -> dict[str, tuple[Recipe, Any]]:
+def right(at: dict[str, Any], seed: int) -> dict[str, tuple[Recipe, Any]]:
     """Return the recipe of each sampler, with points z to look at."""
     gradient, metric = laws.flat(), InverseMetric(laws.inverse)
     friction = Dense(jnp.asarray([[1.1, 0.4], [0.4, 0.9]]))
     turned = Dense(jnp.asarray([[1.7, 0.2, 0.2], [0.2, 0.9, 0.2], [0.2, 0.2, 1.2]]))
     pair, three = (at["x"], at["r"]), (at["x"], at["r"], at["xi"])
+    data = laws.logistic(seed)
+    fisher = FullGradient(data), FisherMetric(data)
+    each = GSGNHT(laws.round_(), STEP, 1.3, per_coordinate=True)
     hmc = replace(recipe_of(SGHMC(gradient, STEP, friction)), diffusion=None)
     return {
         "HMC": (hmc, pair),
@@ -58,10 +63,19 @@ def right(at: dict[str, Any]) -> dict[str, tuple[Recipe, Any]]:
         "SGRHMC": (recipe_of(SGRHMC(gradient, metric, STEP)), pair),
         "SGGMC": (recipe_of(SGGMC(laws.round_(), STEP, turned), laws.angles), (at["q"], at["r"])),
         "gSGNHT": (recipe_of(GSGNHT(laws.round_(), STEP, 1.3), laws.angles), (at["q"], at["r"], at["xi"])),
+        "gSGNHT, one thermostat per coordinate": (recipe_of(each, laws.angles), (at["q"], at["r"], at["each"])),
+        "SGRLD, Fisher metric": (recipe_of(SGRLD(*fisher, STEP)), at["x"]),
+        "SGRHMC, Fisher metric": (recipe_of(SGRHMC(*fisher, STEP)), pair),
     }
 
 
-PLACES = {"SGGMC": "Liu et al., Eq. (5)", "gSGNHT": "Liu et al., Eq. (6)", "SGRHMC": "section 3.2"}
+PLACES = {
+    "SGGMC": "Liu et al., Eq. (5)",
+    "gSGNHT": "Liu et al., Eq. (6)",
+    "gSGNHT, one thermostat per coordinate": "Liu et al., Table 1, footnote",
+    "SGRHMC": "section 3.2",
+    "SGRHMC, Fisher metric": "section 3.2",
+}
 """Where a sampler is defined, if not in section 3.1."""
 
 
@@ -109,7 +123,7 @@ def divergence(diagonal: Callable[[Array], Array], x: Array) -> Array:
 def stationary_claims(seed: int) -> list[Claim]:
     """Return the claims that the right ones keep their law, and that the wrong ones do not."""
     at, claims = laws.points(seed), []
-    for name, (recipe, points) in right(at).items():
+    for name, (recipe, points) in right(at, seed).items():
         report = check_recipe(recipe, points)
         off = float("nan") if report.sde is None else report.sde.residual
         text = f"{name}: its D and Q form a recipe, and the residual of the stationary equation is below {RIGHT:g}"
