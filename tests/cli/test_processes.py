@@ -13,6 +13,7 @@ import pytest
 import orthodrome.cli.main as cli
 from orthodrome.cli import terminal
 from orthodrome.core.processes import COORDINATOR, PROCESS, PROCESSES
+from orthodrome.errors import BadInput
 
 LIMIT = 900
 """Seconds after which processes are ended, on a machine as busy as can be."""
@@ -41,6 +42,18 @@ def test_what_would_be_done_twice_is_refused(
     assert cli.main(words) == 1
     assert "works in one process, and this is process 1 of 2" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_may_be_alone_among_the_tasks_of_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_PROCID", "3")
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "8")
+    monkeypatch.setenv(COORDINATOR, "node1:9437")
+    with pytest.raises(BadInput, match=f"process 3 of 8 .says Slurm.: start it once, or set {PROCESSES}=1"):
+        terminal.refuse_processes("demo")
+    monkeypatch.setenv(PROCESSES, "1")
+    monkeypatch.setenv(PROCESS, "0")
+    terminal.refuse_processes("demo")
+    assert not terminal.join_processes()
 
 
 def run(*words: str, folder: Path, processes: int = 1, code: int = 0) -> str:

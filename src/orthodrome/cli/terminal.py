@@ -7,7 +7,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, cast
 
-from orthodrome.core.processes import find_place
+from orthodrome.core.processes import PROCESS, PROCESSES, find_place
 from orthodrome.core.streams import Forgiving
 from orthodrome.errors import BadInput, OrthodromeError
 
@@ -60,7 +60,7 @@ def refuse_processes(command: str) -> None:
     if place is not None:
         raise BadInput(
             f"`{command}` works in one process, and this is process {place.process} of {place.processes} (says "
-            f"{place.source}): start it once"
+            f"{place.source}): start it once, or set {PROCESSES}=1 and {PROCESS}=0 for a process of its own"
         )
 
 

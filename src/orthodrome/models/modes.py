@@ -46,7 +46,7 @@ def tempered(sampler: Any, dimension: int, progress: bool) -> Tempering:
     with new_progress(progress and this_process().first) as bar:
         bar.say(
             f"the chains ended in different modes: all is drawn once more with {replicas} replicas at several "
-            f"temperatures, so that a draw takes some {replicas} times as long (tempering=None, or --tempering none, "
-            "leaves this out)"
+            f"temperatures, each draw of which takes {replicas} times as long or more (tempering=None, or --tempering "
+            "none, leaves this out)"
         )
     return Tempering(sampler, num_replicas=replicas, hottest=HOTTEST)
