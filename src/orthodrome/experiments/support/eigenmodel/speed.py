@@ -37,7 +37,8 @@ def speed_claims(edges: Reals) -> list[Claim]:
     claims = []
     for dtype, wanted in WANTED.items():
         ratio = plain / compiled_seconds(edges, dtype)
-        text = f"one trajectory of 20 steps in {dtype} is at least {wanted:g} times faster than a loop in NumPy, one thread"
+        text = f"one trajectory of 20 steps in {dtype} is at least {wanted:g} times faster than a loop in NumPy on one "
+        text += "thread"
         claims.append(Claim(f"speed-{dtype}", text, None, ratio, bool(ratio >= wanted)))
     return claims
 
