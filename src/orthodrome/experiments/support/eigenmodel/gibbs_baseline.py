@@ -12,6 +12,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from orthodrome.core.types import Reals
 from orthodrome.experiments.support.claims.claim import still_moving
@@ -40,7 +41,8 @@ def draw_gibbs(context: Context, edges: Reals, rank: int) -> Baseline:
     starts = random_starts(len(edges), rank, chains, context.seed, "float32")
     settings: dict[str, Any] = {"seed": context.seed, "num_chains": chains, "progress": context.progress}
     began = time.process_time()
-    tree = sample(EigenmodelGibbs(edges), starts, num_warmup=0, num_draws=length, **settings)
+    with threadpool_limits(1):  # see `speed`
+        tree = sample(EigenmodelGibbs(edges), starts, num_warmup=0, num_draws=length, **settings)
     seconds = (time.process_time() - began) / (chains * length)
     stats = tree["sample_stats"]
     values = np.asarray(tree["posterior"]["eigenvalues"], float)
