@@ -32,6 +32,8 @@ def test_a_claim_is_undecided_within_its_error_and_fails_beyond() -> None:
     assert within_error(FAILED, 5.1, 1.0).holds is False
     assert within_error(FAILED, 1.0, float("nan")).holds is False
     assert within_error(FAILED, 1.0, 0.0).holds is False
+    alone = within_error(FAILED, 1.0, float("inf"))
+    assert alone.holds is None and "single runs" in alone.why
     assert within_error(HELD, 4.0, 1.0) == HELD
 
 

@@ -61,8 +61,10 @@ def within_error(claim: Claim, off: float, error: float) -> Claim:
     """Return the claim, undecided if it fails by less than `DECIDED` standard errors.
 
     off: how far what was measured is from where the claim is about, or from where it would hold
-    error: the Monte Carlo standard error of what was measured
+    error: the Monte Carlo standard error of what was measured; infinite if there is but one run
     """
+    if np.isfinite(off) and np.isposinf(error):
+        return undecided(claim, f"off by {off:.2g} in single runs, which have no Monte Carlo standard error")
     if claim.holds or not (np.isfinite(off) and np.isfinite(error)) or off >= DECIDED * error:
         return claim
     return undecided(claim, f"off by {off / error:.1f} Monte Carlo standard errors; {DECIDED:g} are needed to decide")

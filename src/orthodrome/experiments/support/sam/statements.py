@@ -91,6 +91,13 @@ def variational_claims(curves: Curves, long: MethodCurve, seconds: tuple[float, 
         gmc | limits,
         off < 0,
     )
+    limit = Claim(
+        "stovi-limit",
+        f"annealed: StoVI, given five times as long, ends within {NEAR:.0f} of VI",
+        "exhibits the same limit",
+        limits,
+        abs(long.annealed - vi) < NEAR,
+    )
     return [
         Claim(
             "stovi-slower",
@@ -99,13 +106,7 @@ def variational_claims(curves: Curves, long: MethodCurve, seconds: tuple[float, 
             arrivals,
             arrivals["vi"] < min(arrivals["stovi"], arrivals["stovi, long"]),
         ),
-        Claim(
-            "stovi-limit",
-            f"annealed: StoVI, given five times as long, ends within {NEAR:.0f} of VI",
-            "exhibits the same limit",
-            limits,
-            abs(long.annealed - vi) < NEAR,
-        ),
+        settled(limit, abs(long.annealed - vi) - NEAR, (curves["vi"], long)),
         unfinished(settled(below, off, [curves[name] for name in GMC]), *seconds, "processor seconds"),
     ]
 
