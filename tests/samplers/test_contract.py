@@ -64,11 +64,15 @@ def steps(case: Case, first: float, other: float = 0.1) -> Any:
     return jax.tree.unflatten(structure, [first, *[other] * (structure.num_leaves - 1)])
 
 
+def users(case: Case, dtype: str) -> Any:
+    """A few positions in the user's coordinates."""
+    return jax.tree.map(lambda a: jnp.asarray(a, dtype), STARTS[case.start].exact_draws(COUNT, 3))
+
+
 def points(case: Case, dtype: str) -> Any:
-    """A few positions, embedded."""
-    law = STARTS[case.start]
-    users = jax.tree.map(lambda a: jnp.asarray(a, dtype), law.exact_draws(COUNT, 3))
-    return users if law.logdensity is None else jax.vmap(law.manifold().from_user)(users)
+    """The same positions, embedded."""
+    law, positions = STARTS[case.start], users(case, dtype)
+    return positions if law.logdensity is None else jax.vmap(law.manifold().from_user)(positions)
 
 
 def begin(kernel: Any, chain: Any, x: Any) -> Any:
@@ -222,7 +226,7 @@ def test_a_state_is_all_there_is(seen: Seen) -> None:
 
 def test_the_doors_let_it_in(seen: Seen) -> None:
     with jax.enable_x64(True):
-        check_sampler(seen.kernel, points(seen.case, "float64"))
+        check_sampler(seen.kernel, users(seen.case, "float64"))
 
 
 # --- the registry is whole -------------------------------------------------------------------------------------------
