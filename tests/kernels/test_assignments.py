@@ -190,5 +190,7 @@ def test_what_does_not_fit_is_refused() -> None:
         assign_topics(1, documents, topics, prior, sweeps=2, burn=2)
     with pytest.raises(BadInput, match="only 20 rows"):
         assign_topics(1, documents, np.ascontiguousarray(topics.T), prior[:1].repeat(50))
+    with pytest.raises(BadInput, match="order is of"):
+        assign_topics(1, documents, topics, prior, order=sweep_order(tokens(corpus()[:99]), 50, 20))
     with pytest.raises(BadInput, match="int32"):
         assign_topics(1, documents, topics, prior, assignments=np.zeros(documents.words.size))

@@ -104,6 +104,10 @@ def assign_topics(
     from orthodrome.kernels.tokens.sweeps import sweep_lists
 
     _check(documents, topics, prior, assignments, sweeps, burn)
+    if order is not None and (
+        order.places.shape != documents.words.shape or order.runs[-1] != len(documents.starts) - 1
+    ):
+        raise BadInput(f"order is of {order.places.shape[0]} tokens, but there are {documents.words.shape[0]}")
     size, (words, starts) = documents.starts.shape[0] - 1, documents
     z = np.full(words.shape[0], -1, np.int32) if assignments is None else assignments
     used, local = _at_hand(words, topics.shape[0])

@@ -29,18 +29,22 @@ from orthodrome.models.lda.weights import draw_topics, mean_topics
 
 
 class KnownOrder:
-    """The order in which sweeps visit the tokens of the first documents, found when the number of these changes."""
+    """The order in which sweeps visit the tokens of the first documents, found when these are others than before."""
 
     def __init__(self) -> None:
-        self.size = -1
+        self.tokens: Tokens | None = None
         self.found: Order | None = None
 
     def of(self, tokens: Tokens, num_words: int, num_topics: int) -> Order | None:
         """Return the order of the tokens, which are those of the corpus up to some document."""
-        size = tokens.starts.shape[0]
-        if size != self.size:
-            self.size, self.found = size, sweep_order(tokens, num_words, num_topics)
+        if self.tokens is None or not _same(tokens, self.tokens):
+            self.tokens, self.found = tokens, sweep_order(tokens, num_words, num_topics)
         return self.found
+
+
+def _same(one: Tokens, other: Tokens) -> bool:
+    """Return whether tokens are as many from the same place of memory; who holds the others keeps it from reuse."""
+    return one.words.ctypes.data == other.words.ctypes.data and np.array_equal(one.starts, other.starts)
 
 
 @pytree
