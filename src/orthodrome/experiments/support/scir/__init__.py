@@ -1,1 +1,1 @@
-"""What the experiments on SCIR share: the Dirichlet posterior, its grid of runs, the distance, the figure."""
+"""What the experiments on SCIR share: the Dirichlet posterior, its grid of runs, distance, figure and costs."""
