@@ -169,6 +169,7 @@ def test_columns_have_a_place_and_a_scale_of_their_own(shift: float, factor: flo
     """However far apart the places of the columns are, a quiet column keeps its scale; equal and no entries have one
     too, and other units of all entries are other units of the estimates."""
     matrix, _ = of_columns()
+    matrix[:, 3] += 0.1  # whose mean is rounded
     matrix[:, 5] = np.nan
     with pytest.warns(OrthodromeWarning, match="column"):
         entries = read_entries(shift + factor * matrix)
@@ -178,7 +179,7 @@ def test_columns_have_a_place_and_a_scale_of_their_own(shift: float, factor: flo
     assert np.max(np.abs(np.log(found.scale[others] / own))) < 0.15
     means = shift + factor * np.nanmean(matrix[:, others], axis=0)
     assert np.all(np.abs(found.place[others] - means) < 0.1 * own / np.sqrt(count[others]))
-    assert 0 < found.scale[3] < own.min() and abs((found.place[3] - shift) / factor - 7) < 1e-3
+    assert 0 < found.scale[3] < own.min() and abs((found.place[3] - shift) / factor - 7.1) < 1e-3
     assert own.min() < found.scale[5] < own.max() and abs(found.place[5] - means.mean()) < 0.1 * np.ptp(means)
     z = found.standardised(entries)
     np.testing.assert_allclose(found.place[z.columns] + found.scale[z.columns] * z.values, entries.values, rtol=1e-12)

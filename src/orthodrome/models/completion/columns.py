@@ -13,7 +13,7 @@ where nu and t^2 have the mean and the variance over columns of log S_j, m and w
 posterior mean of its logarithm. So columns that are alike share their scale, columns that differ keep their own, and a
 column with equal entries or with none has one too. What stands for the other columns must not be an entry of the whole
 matrix: where the places of the columns lie far apart, that would be all that the scale of a quiet column is made of.
-What else the noises of columns differ by is drawn (`law`).
+By what else the noises of columns differ, `noises` tells.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from orthodrome.models.completion.entries import Entries
 
 FEWEST = 3
 """The smallest number of columns with different entries from which the law of the scales is estimated."""
+ROUNDING = 1e-12
+"""Deviations below this share of a column's mean are rounding; so is a variance of log scales below this."""
 
 
 class Columns(NamedTuple):
@@ -54,6 +56,7 @@ def each_its_own(entries: Entries) -> Columns:
     count = np.bincount(j, minlength=size).astype(float)
     mean = np.bincount(j, y, size) / np.maximum(count, 1)
     squares: Reals = np.bincount(j, (y - mean[j]) ** 2, size).astype(float)
+    squares = np.where(squares > count * (ROUNDING * mean) ** 2, squares, 0.0)
     scale = shrunken_scales(count, squares, float(np.var(y)))
     return Columns(shrunken_places(count, mean, scale), scale)
 
@@ -72,7 +75,7 @@ def shrunken_scales(count: Reals, squares: Reals, variance: float) -> Reals:
     half = free[varies] / 2
     logs = np.log(squares[varies] / 2) - digamma(half)  # log d_j^2 without bias
     spread = float(logs.var(ddof=1) - polygamma(1, half).mean())
-    if spread <= 0:  # they vary no more than estimates of one scale would
+    if spread <= ROUNDING:  # they vary no more than estimates of one scale would
         return np.full(len(count), np.exp(logs.mean() / 2))
     half_nu = np.exp(brentq(lambda power: polygamma(1, np.exp(power)) - spread, -20, 40))
     prior = 2 * np.exp(logs.mean() + digamma(half_nu))  # nu t^2
