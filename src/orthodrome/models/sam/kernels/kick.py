@@ -12,58 +12,58 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from orthodrome.kernels.lanes import LANES, fused
-from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_as, write
+from orthodrome.kernels.lanes import LANES, fused, splat
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_as, read_sixteen, read_sixteen_as, write
 from orthodrome.kernels.vectors.normals import fill_normals
 from orthodrome.models.sam.kernels.density import OPTIONS
-from orthodrome.models.sam.kernels.pushes import THREE, eight_words, four_words
+from orthodrome.models.sam.kernels.pushes import WIDE, eight_words, four_words, wide
 from orthodrome.models.sam.kernels.tiles import open_stream, strip_words, tile_words
 
 
 @njit(forceinline=True, **OPTIONS)
-def _settle(x, v, place, push, keep, deviation, noise, at, lean, square, norm):  # type: ignore[no-untyped-def]
-    """Write the velocity of one word; return the sums with it."""
-    here = read(x, place)
-    going = fused(deviation, read_as(x, noise, at), fused(keep, read(v, place), push))
+def _gone(here, before, push, keep, deviation, noise, sums):  # type: ignore[no-untyped-def]
+    """Return the velocity of one word, and the sums with it."""
+    going = fused(deviation, noise, fused(keep, before, push))
+    return going, (fused(here, going, sums[0]), fused(going, going, sums[1]), fused(here, here, sums[2]))
+
+
+@njit(forceinline=True, **OPTIONS)
+def _settle(x, v, place, push, keep, deviation, noise, at, sums):  # type: ignore[no-untyped-def]
+    """Write the velocities of eight topics in a word; return the sums with them."""
+    here, before = read(x, place), read(v, place)
+    going, sums = _gone(here, before, push, keep, deviation, read_as(x, noise, at), sums)
     write(v, place, going)
-    return fused(here, going, lean), fused(going, going, square), fused(here, here, norm)
+    return sums
 
 
 @njit(forceinline=True, **OPTIONS)
-def _settle_three(x, v, place, push, keep, deviations, noise, at, sums):  # type: ignore[no-untyped-def]
-    """Write the velocities of three registers of a word; return the sums of each with them."""
-    first = _settle(x, v, place, push[0], keep, deviations[0], noise, at, *sums[0])
-    second = _settle(x, v, place + EIGHT, push[1], keep, deviations[1], noise, at + EIGHT, *sums[1])
-    third = _settle(x, v, place + 2 * EIGHT, push[2], keep, deviations[2], noise, at + 2 * EIGHT, *sums[2])
-    return first, second, third
-
-
-@njit(forceinline=True, **OPTIONS)
-def _add_sums(x, sums, at, found):  # type: ignore[no-untyped-def]
-    width = x.shape[1]
-    write(sums, at, read(sums, at) + found[0])
-    write(sums, width + at, read(sums, width + at) + found[1])
-    write(sums, 2 * width + at, read(sums, 2 * width + at) + found[2])
+def _settle_wide(x, v, place, push, keep, deviation, noise, at, sums):  # type: ignore[no-untyped-def]
+    """Write the velocities of twenty-four topics in a word; return the sums with the first sixteen and the others."""
+    here, before = read_sixteen(x, place), read_sixteen(v, place)
+    going, found = _gone(here, before, push[0], keep[0], deviation[0], read_sixteen_as(x, noise, at), sums[0])
+    write(v, place, going)
+    return found, _settle(x, v, place + LANES, push[1], keep[1], deviation[1], noise, at + LANES, sums[1])
 
 
 @njit(**OPTIONS)
-def _twenty_four_topics(  # type: ignore[no-untyped-def]
+def _wide_topics(  # type: ignore[no-untyped-def]
     x, v, size, matrix, at, mean, drift, linear, share, keep, deviations, noise, first, last, sums
 ):
     """Kick twenty-four topics of the words of a tile."""
-    width, kept, zero = x.shape[1], eight(x, keep), eight(x, 0.0)
-    sd = read(deviations, at), read(deviations, at + EIGHT), read(deviations, at + 2 * EIGHT)
-    found = (zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
+    width, kept, sd = x.shape[1], (splat(x, keep), eight(x, keep)), wide(deviations, at)
+    none, zero = splat(x, 0.0), eight(x, 0.0)
+    found = (none, none, none), (zero, zero, zero)
     for word in range(first, last, 4):
         s = four_words(x, size, matrix, at, mean, drift, linear, share, word)
         p, n = word * width + at, (word - first) * size + at
-        found = _settle_three(x, v, p, s[0], kept, sd, noise, n, found)
-        found = _settle_three(x, v, p + width, s[1], kept, sd, noise, n + size, found)
-        found = _settle_three(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, found)
-        found = _settle_three(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, found)
-    _add_sums(x, sums, at, found[0])
-    _add_sums(x, sums, at + EIGHT, found[1])
-    _add_sums(x, sums, at + 2 * EIGHT, found[2])
+        found = _settle_wide(x, v, p, s[0], kept, sd, noise, n, found)
+        found = _settle_wide(x, v, p + width, s[1], kept, sd, noise, n + size, found)
+        found = _settle_wide(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, found)
+        found = _settle_wide(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, found)
+    for j in range(3):
+        place = j * width + at
+        write(sums, place, read_sixteen(sums, place) + found[0][j])
+        write(sums, place + LANES, read(sums, place + LANES) + found[1][j])
 
 
 @njit(**OPTIONS)
@@ -76,15 +76,16 @@ def _eight_topics(  # type: ignore[no-untyped-def]
     for word in range(first, last, EIGHT):
         s = eight_words(x, size, matrix, at, mean, drift, linear, share, word)
         p, n = word * width + at, (word - first) * size + at
-        found = _settle(x, v, p, s[0], kept, sd, noise, n, *found)
-        found = _settle(x, v, p + width, s[1], kept, sd, noise, n + size, *found)
-        found = _settle(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, *found)
-        found = _settle(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, *found)
-        found = _settle(x, v, p + 4 * width, s[4], kept, sd, noise, n + 4 * size, *found)
-        found = _settle(x, v, p + 5 * width, s[5], kept, sd, noise, n + 5 * size, *found)
-        found = _settle(x, v, p + 6 * width, s[6], kept, sd, noise, n + 6 * size, *found)
-        found = _settle(x, v, p + 7 * width, s[7], kept, sd, noise, n + 7 * size, *found)
-    _add_sums(x, sums, at, found)
+        found = _settle(x, v, p, s[0], kept, sd, noise, n, found)
+        found = _settle(x, v, p + width, s[1], kept, sd, noise, n + size, found)
+        found = _settle(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, found)
+        found = _settle(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, found)
+        found = _settle(x, v, p + 4 * width, s[4], kept, sd, noise, n + 4 * size, found)
+        found = _settle(x, v, p + 5 * width, s[5], kept, sd, noise, n + 5 * size, found)
+        found = _settle(x, v, p + 6 * width, s[6], kept, sd, noise, n + 6 * size, found)
+        found = _settle(x, v, p + 7 * width, s[7], kept, sd, noise, n + 7 * size, found)
+    for j in range(3):
+        write(sums, j * width + at, read(sums, j * width + at) + found[j])
 
 
 @njit(**OPTIONS)
@@ -92,11 +93,11 @@ def _tile(  # type: ignore[no-untyped-def]
     x, v, size, matrix, mean, drift, linear, share, keep, deviations, noise, first, last, sums
 ):
     """Kick the words of a tile; sums: (3, K'), to which x.v, v.v and x.x are added."""
-    threes = x.shape[1] // THREE * THREE
+    width, some = x.shape[1], x.shape[1] // WIDE * WIDE
     dense, rest = (mean, drift, linear, share, keep, deviations), (noise, first, last, sums)
-    for at in range(0, threes, THREE):
-        _twenty_four_topics(x, v, size, matrix, at, *dense, *rest)
-    for at in range(threes, x.shape[1], EIGHT):
+    for at in range(0, some, WIDE):
+        _wide_topics(x, v, size, matrix, at, *dense, *rest)
+    for at in range(some, width, EIGHT):
         _eight_topics(x, v, size, matrix, at, *dense, *rest)
 
 

@@ -2,53 +2,60 @@
 
     push = drift m + share memory + x matrix
 
-Four words by twenty-four topics at a time, where there are as many: each look-up of x serves three registers and each
-of the matrix four words, so that multiplications, not look-ups, take the time. Eight words by eight topics for the rest.
+Four words by twenty-four topics at a time, where there are as many: each look-up of x serves all of them and each of
+the matrix four words, so that multiplications, not look-ups, take the time. Twenty-four are sixteen and eight, one
+register of 512 bits and one of 256, or three of 256. Eight words by eight topics for the rest.
 """
 
 from __future__ import annotations
 
 from numba import njit
 
-from orthodrome.kernels.lanes import fused
-from orthodrome.kernels.vectors.eights import EIGHT, eight, read, spread
+from orthodrome.kernels.lanes import LANES, fused, splat
+from orthodrome.kernels.vectors.eights import EIGHT, eight, first_eight, read, read_sixteen, spread, spread_sixteen
 from orthodrome.models.sam.kernels.density import OPTIONS
 
-THREE = 3 * EIGHT
+WIDE = LANES + EIGHT
 
 
 @njit(forceinline=True, **OPTIONS)
-def _three(array, place):  # type: ignore[no-untyped-def]
-    """Return the three registers of an array from a place on."""
-    return read(array, place), read(array, place + EIGHT), read(array, place + 2 * EIGHT)
+def wide(array, place):  # type: ignore[no-untyped-def]
+    """Return the twenty-four numbers of an array from a place on, sixteen and eight."""
+    return read_sixteen(array, place), read(array, place + LANES)
 
 
 @njit(forceinline=True, **OPTIONS)
-def _times(factor, a):  # type: ignore[no-untyped-def]
-    return factor * a[0], factor * a[1], factor * a[2]
+def _spread(array, place):  # type: ignore[no-untyped-def]
+    found = spread_sixteen(array, place)
+    return found, first_eight(found)
 
 
 @njit(forceinline=True, **OPTIONS)
-def _plus(factor, a, b):  # type: ignore[no-untyped-def]
-    """Return factor a + b."""
-    return fused(factor, a[0], b[0]), fused(factor, a[1], b[1]), fused(factor, a[2], b[2])
+def _times(a, b):  # type: ignore[no-untyped-def]
+    return a[0] * b[0], a[1] * b[1]
+
+
+@njit(forceinline=True, **OPTIONS)
+def _fused(a, b, c):  # type: ignore[no-untyped-def]
+    """Return a b + c."""
+    return fused(a[0], b[0], c[0]), fused(a[1], b[1], c[1])
 
 
 @njit(forceinline=True, **OPTIONS)
 def four_words(x, size, matrix, at, mean, drift, linear, share, word):  # type: ignore[no-untyped-def]
-    """Return the pushes of twenty-four topics in four words, three registers a word."""
+    """Return the pushes of twenty-four topics in four words."""
     width = x.shape[1]
-    centre, p = _three(drift, at), word * width
-    s0, s1 = _times(spread(mean, word), centre), _times(spread(mean, word + 1), centre)
-    s2, s3 = _times(spread(mean, word + 2), centre), _times(spread(mean, word + 3), centre)
+    centre, p = wide(drift, at), word * width
+    s0, s1 = _times(_spread(mean, word), centre), _times(_spread(mean, word + 1), centre)
+    s2, s3 = _times(_spread(mean, word + 2), centre), _times(_spread(mean, word + 3), centre)
     if linear.shape[0] > 0:
-        factor, q = eight(x, share), p + at
-        s0, s1 = _plus(factor, _three(linear, q), s0), _plus(factor, _three(linear, q + width), s1)
-        s2, s3 = _plus(factor, _three(linear, q + 2 * width), s2), _plus(factor, _three(linear, q + 3 * width), s3)
+        factor, q = (splat(x, share), eight(x, share)), p + at
+        s0, s1 = _fused(factor, wide(linear, q), s0), _fused(factor, wide(linear, q + width), s1)
+        s2, s3 = _fused(factor, wide(linear, q + 2 * width), s2), _fused(factor, wide(linear, q + 3 * width), s3)
     for j in range(size):
-        m, q = _three(matrix, j * width + at), p + j
-        s0, s1 = _plus(spread(x, q), m, s0), _plus(spread(x, q + width), m, s1)
-        s2, s3 = _plus(spread(x, q + 2 * width), m, s2), _plus(spread(x, q + 3 * width), m, s3)
+        m, q = wide(matrix, j * width + at), p + j
+        s0, s1 = _fused(_spread(x, q), m, s0), _fused(_spread(x, q + width), m, s1)
+        s2, s3 = _fused(_spread(x, q + 2 * width), m, s2), _fused(_spread(x, q + 3 * width), m, s3)
     return s0, s1, s2, s3
 
 
