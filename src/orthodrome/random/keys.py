@@ -16,6 +16,7 @@ The counter's first word says what is wanted, so no two uses of a key meet:
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -37,23 +38,33 @@ def threefry(key: Array, first: Any, second: Any) -> tuple[Array, Array]:
     return _rounds(*(jnp.broadcast_to(jnp.asarray(word, jnp.uint32), shape) for word in (*words, first, second)))
 
 
-# Compiled for itself, so that it is traced once for a shape and stands in a program once, however often it is called
-# there: XLA puts it back into its place. In the primitives of JAX, which are traced in a fraction of the operators'
-# time.
+# Compiled for themselves, so that they are traced once for a shape and stand in a program once, however often they are
+# called there: XLA puts them back into their places. In the primitives of JAX, which are traced in a fraction of the
+# operators' time; of the 20 rounds only eight stand there.
 @jax.jit
 def _rounds(key0: Array, key1: Array, first: Array, second: Array) -> tuple[Array, Array]:
     """Return the words that the cipher makes of a counter, for four arrays of one shape."""
-    lax, full = jax.lax, lambda number: jax.lax.full_like(first, np.uint32(number))
-    schedule = key0, key1, lax.bitwise_xor(lax.bitwise_xor(key0, key1), full(PARITY))
-    x, y = lax.add(first, schedule[0]), lax.add(second, schedule[1])
+    lax = jax.lax
+    schedule = key0, key1, lax.bitwise_xor(lax.bitwise_xor(key0, key1), PARITY)
+    x, y = lax.add(first, key0), lax.add(second, key1)
     for group in range(5):
-        for distance in ROTATIONS[group % 2]:
-            x = lax.add(x, y)
-            over, under = lax.shift_left(y, full(distance)), lax.shift_right_logical(y, full(32 - distance))
-            y = lax.bitwise_xor(x, lax.bitwise_or(over, under))
-        x = lax.add(x, schedule[(group + 1) % 3])
-        y = lax.add(lax.add(y, schedule[(group + 2) % 3]), full(group + 1))
+        a, b = schedule[(group + 1) % 3], schedule[(group + 2) % 3]
+        x, y = _FOUR_ROUNDS[group % 2](x, y, a, lax.add(b, np.uint32(group + 1)))
     return x, y
+
+
+def _four_rounds(distances: tuple[int, ...], x: Array, y: Array, key0: Array, key1: Array) -> tuple[Array, Array]:
+    """Return the words after four rounds and the addition of a part of the key."""
+    lax = jax.lax
+    for distance in distances:
+        x = lax.add(x, y)
+        over = lax.shift_left(y, np.uint32(distance))
+        under = lax.shift_right_logical(y, np.uint32(32 - distance))
+        y = lax.bitwise_xor(x, lax.bitwise_or(over, under))
+    return lax.add(x, key0), lax.add(y, key1)
+
+
+_FOUR_ROUNDS = tuple(jax.jit(partial(_four_rounds, distances)) for distances in ROTATIONS)
 
 
 def _counters(n: int) -> Array:
