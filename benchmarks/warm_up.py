@@ -71,7 +71,9 @@ def in_process(name: str, kind: str, devices: int, seeds: int) -> dict[str, floa
 
 def of_law(name: str, kind: str, devices: list[int], quick: bool) -> dict[str, Any]:
     """Return the least of what the turns find, for each number of devices."""
-    turns = [{n: in_process(name, kind, n, 1 if quick else SEEDS) for n in devices} for _ in range(1 if quick else TURNS)]
+    turns = [
+        {n: in_process(name, kind, n, 1 if quick else SEEDS) for n in devices} for _ in range(1 if quick else TURNS)
+    ]
     return {"law": name, "sampler": kind} | {
         str(n): {key: min(turn[n][key] for turn in turns) for key in turns[0][n]} for n in devices
     }
@@ -94,7 +96,9 @@ def main(arguments: list[str] | None = None) -> None:
               f"{first['gradient in draws']:.2f} in draws", flush=True)  # fmt: skip
         ratios = {n: row[str(n)]["warm-up"] / first["warm-up"] for n in chosen.devices[1:]}
         for n, ratio in ratios.items():
-            print(f"  {'ok  ' if ratio <= DEVICES else 'MISS'} on {n} over {chosen.devices[0]}: {ratio:.2f} (at most {DEVICES})")
+            print(
+                f"  {'ok  ' if ratio <= DEVICES else 'MISS'} on {n} over {chosen.devices[0]}: {ratio:.2f} (at most {DEVICES})"
+            )
         ratio = first["gradient in warm-up"] / first["gradient in draws"]
         print(f"  {'ok  ' if ratio <= PER_GRADIENT else 'MISS'} a gradient in warm-up over one in draws: {ratio:.2f} "
               f"(at most {PER_GRADIENT})", flush=True)  # fmt: skip

@@ -16,7 +16,6 @@ The counter's first word says what is wanted, so no two uses of a key meet:
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -38,9 +37,9 @@ def threefry(key: Array, first: Any, second: Any) -> tuple[Array, Array]:
     return _rounds(*(jnp.broadcast_to(jnp.asarray(word, jnp.uint32), shape) for word in (*words, first, second)))
 
 
-# Compiled for themselves, so that they are traced once for a shape and stand in a program once, however often they are
-# called there: XLA puts them back into their places. In the primitives of JAX, which are traced in a fraction of the
-# operators' time; of the 20 rounds only eight stand there.
+# Compiled for itself, so that it is traced once for a shape and stands in a program once, however often it is called
+# there. In the primitives of JAX, which are traced in a fraction of the operators' time. In one piece: of smaller
+# functions, which are written faster, the compiler makes slower kernels.
 @jax.jit
 def _rounds(key0: Array, key1: Array, first: Array, second: Array) -> tuple[Array, Array]:
     """Return the words that the cipher makes of a counter, for four arrays of one shape."""
@@ -48,23 +47,13 @@ def _rounds(key0: Array, key1: Array, first: Array, second: Array) -> tuple[Arra
     schedule = key0, key1, lax.bitwise_xor(lax.bitwise_xor(key0, key1), PARITY)
     x, y = lax.add(first, key0), lax.add(second, key1)
     for group in range(5):
-        a, b = schedule[(group + 1) % 3], schedule[(group + 2) % 3]
-        x, y = _FOUR_ROUNDS[group % 2](x, y, a, lax.add(b, np.uint32(group + 1)))
+        for distance in ROTATIONS[group % 2]:
+            x = lax.add(x, y)
+            over, under = lax.shift_left(y, np.uint32(distance)), lax.shift_right_logical(y, np.uint32(32 - distance))
+            y = lax.bitwise_xor(x, lax.bitwise_or(over, under))
+        x = lax.add(x, schedule[(group + 1) % 3])
+        y = lax.add(lax.add(y, schedule[(group + 2) % 3]), np.uint32(group + 1))
     return x, y
-
-
-def _four_rounds(distances: tuple[int, ...], x: Array, y: Array, key0: Array, key1: Array) -> tuple[Array, Array]:
-    """Return the words after four rounds and the addition of a part of the key."""
-    lax = jax.lax
-    for distance in distances:
-        x = lax.add(x, y)
-        over = lax.shift_left(y, np.uint32(distance))
-        under = lax.shift_right_logical(y, np.uint32(32 - distance))
-        y = lax.bitwise_xor(x, lax.bitwise_or(over, under))
-    return lax.add(x, key0), lax.add(y, key1)
-
-
-_FOUR_ROUNDS = tuple(jax.jit(partial(_four_rounds, distances)) for distances in ROTATIONS)
 
 
 def _counters(n: int) -> Array:
