@@ -71,12 +71,15 @@ def in_process(name: str, kind: str, devices: int, seeds: int) -> dict[str, floa
 
 def of_law(name: str, kind: str, devices: list[int], quick: bool) -> dict[str, Any]:
     """Return the least of what the turns find, for each number of devices."""
-    turns = [
-        {n: in_process(name, kind, n, 1 if quick else SEEDS) for n in devices} for _ in range(1 if quick else TURNS)
-    ]
-    return {"law": name, "sampler": kind} | {
-        str(n): {key: min(turn[n][key] for turn in turns) for key in turns[0][n]} for n in devices
-    }
+    seeds, rounds = (1, 1) if quick else (SEEDS, TURNS)
+    turns = [{n: in_process(name, kind, n, seeds) for n in devices} for _ in range(rounds)]
+    least = {str(n): {key: min(turn[n][key] for turn in turns) for key in turns[0][n]} for n in devices}
+    return {"law": name, "sampler": kind} | least
+
+
+def told(what: str, ratio: float, most: float) -> str:
+    """Return a line about a ratio and its limit."""
+    return f"  {'ok  ' if ratio <= most else 'MISS'} {what}: {ratio:.2f} (at most {most})"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -94,14 +97,10 @@ def main(arguments: list[str] | None = None) -> None:
         seconds = ", ".join(f"{row[str(n)]['warm-up']:.3f} s on {n}" for n in chosen.devices)
         print(f"{name}: warm-up {seconds}; a gradient {first['gradient in warm-up']:.2f} microseconds in warm-up, "
               f"{first['gradient in draws']:.2f} in draws", flush=True)  # fmt: skip
-        ratios = {n: row[str(n)]["warm-up"] / first["warm-up"] for n in chosen.devices[1:]}
-        for n, ratio in ratios.items():
-            print(
-                f"  {'ok  ' if ratio <= DEVICES else 'MISS'} on {n} over {chosen.devices[0]}: {ratio:.2f} (at most {DEVICES})"
-            )
+        for n in chosen.devices[1:]:
+            print(told(f"on {n} over {chosen.devices[0]}", row[str(n)]["warm-up"] / first["warm-up"], DEVICES))
         ratio = first["gradient in warm-up"] / first["gradient in draws"]
-        print(f"  {'ok  ' if ratio <= PER_GRADIENT else 'MISS'} a gradient in warm-up over one in draws: {ratio:.2f} "
-              f"(at most {PER_GRADIENT})", flush=True)  # fmt: skip
+        print(told("a gradient in warm-up over one in draws", ratio, PER_GRADIENT), flush=True)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "warm_up.json").write_text(json.dumps({"quick": chosen.quick, "table": rows}, indent=1))
 
