@@ -243,12 +243,12 @@ def test_directions_are_a_chain() -> None:
 
 
 def persistent(law: Any, limit: int, max_depth: int = 5) -> GeodesicNUTS:
-    return GeodesicNUTS(FullGradient(law.target()), 2.0 * law.step, max_depth, np.int32(limit), np.float32(0.85))
+    return GeodesicNUTS(FullGradient(law.target()), law.step, max_depth, np.int32(limit), np.float32(0.85))
 
 
 @pytest.mark.parametrize("limit", quick([2, 5], 2, 5))
 def test_persistent_trees_keep_the_law(limit: int) -> None:
-    """Long steps, so that weights differ; at a limit of two doublings, and as the U-turn ends them."""
+    """At a limit of two doublings, and as the U-turn ends them."""
     law = TARGETS["vmf-3"]
     found = verdict(law, persistent(law, limit), 20_000, "float32")
     assert found.passes, found
@@ -267,7 +267,7 @@ def test_a_forgotten_probability_of_directions_is_caught(defect: str, monkeypatc
         monkeypatch.setattr(geodesic_nuts, "_weighted", lambda half, persistence, same, done: half)
     law = TARGETS["vmf-3"]
     found = verdict(law, persistent(law, 5, 6 if defect == "leaves" else 7), 20_000, "float32")
-    assert not found.passes, found
+    assert np.abs(found.z).max() > 2 * THRESHOLD, found
 
 
 # --- closed orbits ---------------------------------------------------------------------------------------------------

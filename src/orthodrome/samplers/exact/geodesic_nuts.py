@@ -108,6 +108,36 @@ class Trajectory(NamedTuple):
     n_steps: Array
 
 
+class Growth(NamedTuple):
+    """What is drawn before a trajectory grows, and the energy of its start.
+
+    key: of the choices between leaves
+    directions: of the doublings, a bit each (1: forward)
+    """
+
+    key: Array
+    directions: Array
+    persistence: Array
+    h: Tree
+    energy: Array
+
+    def goes(self, depth: Array) -> Array:
+        """Return whether the doubling of a trajectory of this depth goes forward."""
+        return (self.directions >> depth) & 1 == 1
+
+    def forward(self, tree: Trajectory) -> Array:
+        """Return whether the half that is growing goes forward."""
+        return self.goes(tree.depth)
+
+    def sign(self, tree: Trajectory) -> Array:
+        """Return 1 forward and -1 backward, in the dtype of energies."""
+        return jnp.where(self.forward(tree), 1, -1).astype(self.energy.dtype)
+
+    def origin(self, tree: Trajectory) -> Point:
+        """Return the state from which the next leaf is reached."""
+        return trees.where(tree.leaf == 0, trees.where(self.forward(tree), tree.right, tree.left), tree.moving)
+
+
 @pytree
 class GeodesicNUTS(ExactGradientSampler):
     """The no-U-turn sampler along exact geodesics, which needs no trajectory length.
@@ -147,18 +177,19 @@ class GeodesicNUTS(ExactGradientSampler):
 
     def step(self, key: Array, state: NUTSState) -> tuple[NUTSState, NUTSInfo]:
         """Draw a velocity, grow the tree until it turns back, keep one of its states."""
+        growth, tree = self.begin(key, state)
+        tree = jax.lax.while_loop(lambda tree: ~tree.done, lambda tree: self._grow(growth, tree), tree)
+        return tree.chosen.state, self._info(tree)
+
+    def begin(self, key: Array, state: NUTSState) -> tuple[Growth, Trajectory]:
+        """Draw a velocity and all directions, and return them with a trajectory of one leaf."""
         velocity_key, direction_key, leaf_key = jax.random.split(key, 3)
         v = self.manifold.random_velocity(velocity_key, state.position)
         start = Point(state.position, v, state.logdensity, state.gradient)
         persistence = self._persistence(state.logdensity.dtype)
         directions = _directions(direction_key, persistence, self.max_depth)
         h = leaves.spread(self.step_size, state.position)
-        tree = jax.lax.while_loop(
-            lambda tree: ~tree.done,
-            lambda tree: self._grow(leaf_key, directions, persistence, h, energy(start), tree),
-            self._single(start),
-        )
-        return tree.chosen.state, self._info(tree)
+        return Growth(leaf_key, directions, persistence, h, energy(start)), self._single(start)
 
     def _single(self, start: Point) -> Trajectory:
         zero, none = jnp.zeros_like(start.logdensity), jnp.zeros((), jnp.uint32)
@@ -168,19 +199,19 @@ class GeodesicNUTS(ExactGradientSampler):
         growing = chosen._replace(log_weight=jnp.full_like(zero, -jnp.inf))
         return Trajectory(start, start, chosen, none, start, none, growing, kept, no, no, zero, none)
 
-    def _grow(
-        self, key: Array, directions: Array, persistence: Array, h: Tree, energy0: Array, tree: Trajectory
-    ) -> Trajectory:
-        """Add a leaf by one leapfrog step and, when it completes the half, merge the two halves."""
-        log_u = jnp.log(jax.random.uniform(jax.random.fold_in(key, tree.n_steps), (2,), energy0.dtype))
-        forward = (directions >> tree.depth) & 1 == 1
-        origin = trees.where(tree.leaf == 0, trees.where(forward, tree.right, tree.left), tree.moving)
-        point = leapfrog(self.gradient, origin, leaves.scaled(h, jnp.where(forward, 1, -1).astype(energy0.dtype)))
-        end, relative = End(point.position, point.velocity), energy0 - energy(point)
+    def _grow(self, growth: Growth, tree: Trajectory) -> Trajectory:
+        """Add a leaf by one leapfrog step."""
+        point = leapfrog(self.gradient, growth.origin(tree), leaves.scaled(growth.h, growth.sign(tree)))
+        return self.joined(growth, tree, point)
+
+    def joined(self, growth: Growth, tree: Trajectory, point: Point) -> Trajectory:
+        """Add a point as the next leaf and, when it completes the half, merge the two halves."""
+        log_u = jnp.log(jax.random.uniform(jax.random.fold_in(growth.key, tree.n_steps), (2,), growth.energy.dtype))
+        end, relative = End(point.position, point.velocity), growth.energy - energy(point)
         infinite = jnp.isposinf(point.logdensity)
-        leaf = _leaf(point, relative + _log_persistence(persistence, tree.leaf, tree.depth))
+        leaf = _leaf(point, relative + _log_persistence(growth.persistence, tree.leaf, tree.depth))
         growing = _draw(log_u[0], tree.growing, leaf, biased=False)
-        turned = u_turn.turns_anywhere(h, tree.kept, tree.leaf, end, forward)
+        turned = u_turn.turns_anywhere(growth.h, tree.kept, tree.leaf, end, growth.forward(tree))
         unusable = ~(relative > -DIVERGENT_ENERGY)
         tree = tree._replace(
             moving=point,
@@ -194,20 +225,20 @@ class GeodesicNUTS(ExactGradientSampler):
             n_steps=tree.n_steps + 1,
         )
         complete = (tree.leaf == jnp.uint32(1) << tree.depth) & ~tree.done
-        return trees.where(complete, self._merge(log_u[1], directions, persistence, h, tree), tree)
+        return trees.where(complete, self._merge(log_u[1], growth, tree), tree)
 
-    def _merge(self, log_u: Array, directions: Array, persistence: Array, h: Tree, tree: Trajectory) -> Trajectory:
+    def _merge(self, log_u: Array, growth: Growth, tree: Trajectory) -> Trajectory:
         """Join the new half to the trajectory, and test whether the whole makes a U-turn."""
-        forward = (directions >> tree.depth) & 1 == 1
+        forward, h = growth.forward(tree), growth.h
         inner, outer = trees.where(forward, (tree.right, tree.left), (tree.left, tree.right))
         near, far, last = (End(p.position, p.velocity) for p in (inner, outer, tree.moving))
         turned = u_turn.turns(h, far, last, forward)
         across = u_turn.turns(h, far, u_turn.first(tree.kept), forward) | u_turn.turns(h, near, last, forward)
         depth = tree.depth + 1
         done = turned | (across & (tree.depth > 0)) | (depth >= self._deepest())
-        goes_on = ((directions >> depth) & 1 == 1) == forward
-        chosen = _weighted(tree.chosen, persistence, goes_on, done)
-        growing = _weighted(tree.growing, persistence, ~goes_on, done)
+        goes_on = growth.goes(depth) == forward
+        chosen = _weighted(tree.chosen, growth.persistence, goes_on, done)
+        growing = _weighted(tree.growing, growth.persistence, ~goes_on, done)
         return tree._replace(
             left=trees.where(forward, tree.left, tree.moving),
             right=trees.where(forward, tree.moving, tree.right),
