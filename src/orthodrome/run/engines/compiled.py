@@ -68,9 +68,9 @@ class CompiledEngine(NamedTuple):
         return use(_program(sampler, small))(sampler, self.key, self.chains, state, *numbers, **settings)
 
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
-        """Return whether the loop is compiled into one kernel: wherever it can be, a warm-up that pools over devices
-        cannot."""
-        if self.rows is not None:
+        """Return whether the loop is compiled into one kernel: wherever it can be; a warm-up on several devices, which
+        may pool over them, cannot."""
+        if self.rows is not None or (self.mesh is not None and isinstance(sampler, Tuner)):
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
 
