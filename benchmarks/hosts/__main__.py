@@ -86,7 +86,8 @@ def exchange_share(found: list[dict[str, Any]]) -> float:
 def compare(case: str, rounds: int, options: list[str]) -> None:
     """Print the ratio of throughputs and the share of exchange."""
     ratios, shares, limits = [], [], []
-    cores = sorted(os.sched_getaffinity(0))[:2]
+    usable = sorted(os.sched_getaffinity(0))
+    cores = [usable[0], usable[-1]]
     for number in range(rounds):
         one, two = figures(case, 1, options), figures(case, 2, options)
         slowest = max(each["seconds"] for each in two)
