@@ -153,8 +153,8 @@ def test_failures_are_told_on_all_processes(folders: tuple[Path, Path]) -> None:
     assert said["diverged.0.txt"] == said["diverged.1.txt"]
     assert said["diverged.0.txt"] == (folders[0] / "diverged.0.txt").read_text()
     assert "chain 3 failed" in said["diverged.0.txt"]
-    assert all("process 1 was given other numbers" in said[f"other_data.{i}.txt"] for i in range(2))
-    assert all("process 1 was given other numbers" in said[f"other_documents.{i}.txt"] for i in range(2))
+    assert all("process 1 was given different numbers" in said[f"other_data.{i}.txt"] for i in range(2))
+    assert all("process 1 was given different numbers" in said[f"other_documents.{i}.txt"] for i in range(2))
     assert all(".data" in said[f"other_data.{i}.txt"] for i in range(2))
     assert said["full_disk.0.txt"].startswith("PeerFailed: process 1 of 2 failed: could not write the checkpoint")
     assert (
