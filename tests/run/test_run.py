@@ -18,7 +18,7 @@ import pytest
 from orthodrome.core import programs
 from orthodrome.errors import BadInput, Diverged, OrthodromeError, OrthodromeWarning
 from orthodrome.random.keys import new_key
-from orthodrome.run import Stop, loop, one_kernel, pace
+from orthodrome.run import Stop, loop, pace
 from orthodrome.run.engines import contract
 from orthodrome.run.parallel import use_cores
 from orthodrome.tuning.adapted import Adapted
@@ -204,8 +204,6 @@ odd = draws(num_chains=3, num_draws=5, progress=True)
 np.savez(sys.argv[1], plain=plain.posterior.x.values)
 """
 TUNED = """
-from orthodrome.run import one_kernel
-one_kernel.TESTED = ("none",)  # in one kernel all would warm up on one device
 tuned = draws(fisher(None, None), num_warmup=100, keep_warmup=True)
 steps = tuned["warmup_sample_stats"].step_size.values
 learnt = tuned["sample_stats"].step_size.values[:, 0]
@@ -232,20 +230,6 @@ def test_chains_over_two_devices(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_chains_over_two_devices_learn_together() -> None:
     on_two_devices(TUNED)
-
-
-TUNED_ON_ONE = """
-tuned = draws(fisher(None, None), num_warmup=100, keep_warmup=True)
-np.savez(sys.argv[1], x=tuned.posterior.x.values, warmup=tuned["warmup_posterior"].x.values)
-"""
-
-
-def test_a_small_warm_up_runs_on_one_of_two_devices(tmp_path: Path) -> None:
-    on_two_devices(TUNED_ON_ONE, tmp_path / "draws.npz")
-    found, wanted = np.load(tmp_path / "draws.npz"), draws(fisher(None, None), num_warmup=100, keep_warmup=True)
-    if one_kernel.known():
-        np.testing.assert_array_equal(found["warmup"], wanted["warmup_posterior"].x.values)
-        np.testing.assert_allclose(found["x"], wanted.posterior.x.values, atol=1e-3)
 
 
 def test_a_cold_tuned_run_traces_the_density_at_most_four_times() -> None:

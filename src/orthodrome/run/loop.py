@@ -161,9 +161,9 @@ def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, m
     """Return whether a loop over draws like this is to be compiled into one kernel, on each device of a mesh."""
     if not one_kernel.known():
         return False
-    # shapes of what one device has, which say nothing of the other devices
-    sampler, key = jax.tree.map(_shape, (sampler, key))
-    chains, state = jax.tree.map(lambda leaf: _shape(leaf, parallel.num_devices(mesh)), (chains, state))
+    if mesh is not None:  # shapes of what one device has, which say nothing of the other devices
+        sampler, key = jax.tree.map(_shape, (sampler, key))
+        chains, state = jax.tree.map(lambda leaf: _shape(leaf, mesh.size), (chains, state))
     keys, first_step = jax.eval_shape(chain_keys, key, chains), np.uint32(0)
     program = draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr
     if program not in _fitting:  # asked before every chunk

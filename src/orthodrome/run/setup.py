@@ -18,12 +18,12 @@ from orthodrome.core.types import State, Tree
 from orthodrome.doors.settings import Probe
 from orthodrome.errors import BadInput
 from orthodrome.random.keys import new_key
-from orthodrome.run.engines.compiled import CompiledEngine, compiled_engine
+from orthodrome.run.engines.compiled import compiled_engine
 from orthodrome.run.engines.contract import Engine, buffer_length
 from orthodrome.run.engines.python import PythonEngine, first_python_states
 from orthodrome.run.start import Look, bytes_per_draw, first_states
 from orthodrome.samplers.contract import Sampler
-from orthodrome.tuning import Adapted, Tuner, needs_tuning, tuner_for
+from orthodrome.tuning import Tuner, needs_tuning, tuner_for
 
 
 class Plan(NamedTuple):
@@ -82,7 +82,6 @@ def set_up(sampler: Sampler, start: Any, plan: Plan, mesh: Mesh | None) -> Setup
     engine = new_engine(sampler, key, plan, mesh, bytes_per_draw(positions))
     sampler = engine.place_sampler(sampler)
     state, look = _begin(sampler, key, plan, positions, random)
-    sampler = on_one_device(sampler, engine, state)
     target = doors.density_of(sampler)
     data = None if target is None else target.data
     doors.check_look(look, positions, sampler.manifold, not isinstance(start, list), data)
@@ -131,14 +130,6 @@ def with_tuning(sampler: Sampler, plan: Plan, mesh: Mesh | None) -> Sampler:
             "is 0; set it by hand or give num_warmup=1000"
         )
     return tuner_for(sampler, plan.num_warmup, pool)
-
-
-def on_one_device(sampler: Sampler, engine: Engine, state: State) -> Sampler:
-    """Return the sampler; a tuner whose warm-up is quicker on one device pools over the chains of that one alone."""
-    if not isinstance(sampler, Adapted) or not isinstance(engine, CompiledEngine):
-        return sampler
-    alone = replace(sampler, pool=sampler.pool[:1])
-    return alone if engine.warms_up_on_one(alone, state) else sampler
 
 
 def _first_position(state: State) -> Tree:

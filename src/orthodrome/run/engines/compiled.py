@@ -12,10 +12,6 @@ import orthodrome.run.parallel as parallel
 from orthodrome.run.loop import Kept, advance, advance_in_one_kernel, advance_in_warmup, fits_one_kernel
 from orthodrome.tuning import Tuner
 
-FEW_CHAINS = 16
-"""The most chains that warm up on one device: one kernel is some ten times as fast as the ordinary program, which with
-many chains gains more from several devices."""
-
 
 class CompiledEngine(NamedTuple):
     """The engine that maps one compiled program over the chains and splits them over the devices of a mesh.
@@ -65,24 +61,7 @@ class CompiledEngine(NamedTuple):
         """Return a sampler of shapes, with the places that `place_sampler` would give to its arrays."""
         return parallel.placed_copies(sampler, self.mesh)
 
-    def warms_up_on_one(self, sampler: Any, state: Any) -> bool:
-        """Return whether the warm-up of all chains, by a tuner that pools over the chains of one device, fits one
-        kernel: alone on one device it is then over before several have compiled and exchanged what they learnt."""
-        if self.mesh is None or not self.alone or len(self.chains) > FEW_CHAINS:
-            return False
-        return self._on_one()._in_one_kernel(*parallel.on_first((sampler, state), self.mesh), 1)
-
-    def _on_one(self) -> CompiledEngine:
-        """Return the engine of the first device alone."""
-        key, chains = parallel.on_first((self.key, self.chains), self.mesh)
-        return self._replace(key=key, chains=chains, mesh=None)
-
     def _call(self, use: Any, sampler: Any, state: Any, first_step: int, count: int, thin: int) -> Any:
-        if self.mesh is not None and self.alone:
-            if isinstance(sampler, Tuner) and parallel.AXIS not in sampler.pool:
-                sampler, state = parallel.on_first((sampler, state), self.mesh)
-                return self._on_one()._call(use, sampler, state, first_step, count, thin)
-            state = self.place(state)  # the warm-up may have left it on one device
         numbers = np.uint32(first_step), np.uint32(count)
         small = self._in_one_kernel(sampler, state, thin)
         settings = {"length": self.length, "thin": thin, "mesh": self.mesh, "in_one_kernel": small}
@@ -91,7 +70,7 @@ class CompiledEngine(NamedTuple):
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
         """Return whether the loop is compiled into one kernel: wherever it can be, a warm-up that pools over devices
         cannot."""
-        if self.rows is not None or (isinstance(sampler, Tuner) and parallel.AXIS in sampler.pool):
+        if self.rows is not None:
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
 

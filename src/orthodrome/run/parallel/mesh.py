@@ -129,11 +129,6 @@ def placed_copies(tree: Any, mesh: Mesh | None) -> Any:
     )
 
 
-def on_first(tree: Any, mesh: Mesh) -> Any:
-    """Put arrays, spread over the devices of a mesh or copied to them, whole on the first of them."""
-    return jax.device_put(tree, np.ravel(mesh.devices)[0])
-
-
 def own_part(tree: Any) -> Any:
     """Return the part of arrays (chain, ...) that belongs to this process's own chains, as NumPy arrays."""
     return jax.tree.map(_own, tree)
