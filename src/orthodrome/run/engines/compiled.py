@@ -70,7 +70,7 @@ class CompiledEngine(NamedTuple):
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
         """Return whether the loop is compiled into one kernel: wherever it can be, a warm-up that pools over devices
         cannot."""
-        if self.rows is not None:
+        if self.rows is not None or (isinstance(sampler, Tuner) and parallel.AXIS in sampler.pool):
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
 
