@@ -12,8 +12,8 @@ small loops of known operations. Which loops those are follows from the program 
                 data and constants included
 
 Every other loop is the ordinary program, with the same operations and the same law. So the draws of a model run in one
-or the other on all numbers of devices, with all lengths of chunks, and after a resumption. A warm-up of chains on
-several devices is the ordinary program, as it exchanges what it has learnt.
+or the other on all numbers of devices, with all lengths of chunks, and after a resumption. Of warm-ups only those of
+`Adapted` on one device, without trees, do: for the others it does not pay, or they exchange what they have learnt.
 """
 
 from __future__ import annotations

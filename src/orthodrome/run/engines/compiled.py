@@ -10,7 +10,7 @@ from jax import Array
 
 import orthodrome.run.parallel as parallel
 from orthodrome.run.loop import Kept, advance, advance_in_one_kernel, advance_in_warmup, fits_one_kernel
-from orthodrome.tuning import Tuner
+from orthodrome.tuning import Adapted, Tuner
 
 
 class CompiledEngine(NamedTuple):
@@ -68,11 +68,17 @@ class CompiledEngine(NamedTuple):
         return use(_program(sampler, small))(sampler, self.key, self.chains, state, *numbers, **settings)
 
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
-        """Return whether the loop is compiled into one kernel: wherever it can be, a warm-up that pools over devices
-        cannot."""
-        if self.rows is not None or (isinstance(sampler, Tuner) and parallel.AXIS in sampler.pool):
+        """Return whether the loop is compiled into one kernel: wherever it can be, but for warm-ups that it would not
+        pay for."""
+        if self.rows is not None or (isinstance(sampler, Tuner) and not _pays(sampler)):
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
+
+
+def _pays(tuner: Tuner) -> bool:
+    """Return whether a warm-up may run in one kernel: on one device, as it exchanges what it has learnt with others,
+    and with one trajectory at a time, as a kernel of trees takes up to a second more to compile than it gains."""
+    return isinstance(tuner, Adapted) and not tuner.learns_depth and parallel.AXIS not in tuner.pool
 
 
 def _program(sampler: Any, small: bool) -> Any:
