@@ -10,7 +10,7 @@ from jax import Array
 
 import orthodrome.run.parallel as parallel
 from orthodrome.run.loop import Kept, advance, advance_in_one_kernel, advance_in_warmup, fits_one_kernel
-from orthodrome.tuning import Adapted, Tuner
+from orthodrome.tuning import Tuner
 
 
 class CompiledEngine(NamedTuple):
@@ -76,9 +76,8 @@ class CompiledEngine(NamedTuple):
 
 
 def _pays(tuner: Tuner) -> bool:
-    """Return whether a warm-up may run in one kernel: on one device, as it exchanges what it has learnt with others,
-    and with one trajectory at a time, as a kernel of trees takes up to a second more to compile than it gains."""
-    return isinstance(tuner, Adapted) and not tuner.learns_depth and parallel.AXIS not in tuner.pool
+    """Return whether a warm-up may run in one kernel: on one device alone, as devices exchange what they have learnt."""
+    return tuner.gains_in_one_kernel and parallel.AXIS not in tuner.pool
 
 
 def _program(sampler: Any, small: bool) -> Any:
