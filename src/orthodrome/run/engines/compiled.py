@@ -76,7 +76,7 @@ class CompiledEngine(NamedTuple):
 
 
 def _pays(tuner: Tuner) -> bool:
-    """Return whether a warm-up may run in one kernel: on one device alone, as devices exchange what they have learnt."""
+    """Return whether a warm-up may run in one kernel: on one device, as several exchange what they have learnt."""
     return tuner.gains_in_one_kernel and parallel.AXIS not in tuner.pool
 
 
