@@ -4,7 +4,9 @@
 
 `chains`: 16 chains of a logistic regression with 1,000 rows. `rows`: the full gradient of one with 1,000,000 rows,
 which are spread. `lda`: exact sweeps with 100 topics over `wikipedia_simple` of DIR. Each round runs the one process,
-which has one thread and one device, and then the two; the figures are medians over rounds. The share of exchange is
+which has one thread and one device, then the two, and then two that know nothing of each other, each with the work of
+the one: their throughput is what the machine allows. Cores of virtual machines share a way to memory or even a core now
+and then, and two processes cannot gain more than that. The figures are medians over rounds. The share of exchange is
 that of the time in which a process waits for an exchange to end, the other processes' delay included; where exchanges
 are inside of a compiled program it is the difference to the same program with the rows of the process alone.
 """
@@ -12,6 +14,7 @@ are inside of a compiled program it is the difference to the same program with t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -31,21 +34,47 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_TH
 
 def figures(case: str, processes: int, options: list[str]) -> list[dict[str, Any]]:
     """Return what each of some processes found; one process keeps to one core."""
+    if processes == 1:
+        return on_cores(case, sorted(os.sched_getaffinity(0))[:1], options)
     with tempfile.TemporaryDirectory() as folder:
-        if case == "memory":
-            np.save(Path(folder) / "table.npy", np.ones(TABLE, np.float32))
-        work = [sys.executable, "-m", "benchmarks.hosts.cases", case, folder, *options]
         launcher = [sys.executable, "-m", "orthodrome", "launch", "-n", str(processes), "--"]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_NUM")}
-        before = os.sched_getaffinity(0)
+        subprocess.run(launcher + work(case, folder, options), check=True, env=environment())
+        return [found_in(folder, case, number) for number in range(processes)]
+
+
+def on_cores(case: str, cores: list[int], options: list[str]) -> list[dict[str, Any]]:
+    """Return what processes found that know nothing of each other, at the same time, each with one of some cores."""
+    before, found = os.sched_getaffinity(0), []
+    with contextlib.ExitStack() as stack:
+        folders = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in cores]
         try:
-            if processes == 1:
-                os.sched_setaffinity(0, {min(before)})
-                environment |= ONE_THREAD
-            subprocess.run(work if processes == 1 else launcher + work, check=True, env=environment)
+            for core, folder in zip(cores, folders, strict=True):
+                os.sched_setaffinity(0, {core})
+                command = work(case, folder, options)
+                found.append(subprocess.Popen(command, env=environment() | ONE_THREAD))
         finally:
             os.sched_setaffinity(0, before)
-        return [json.loads((Path(folder) / f"{case}.{number}.json").read_text()) for number in range(processes)]
+        if any([process.wait() for process in found]):
+            raise SystemExit(f"{case}: a process failed")
+        return [found_in(folder, case, 0) for folder in folders]
+
+
+def work(case: str, folder: str, options: list[str]) -> list[str]:
+    """Return the command of a process that writes its figures into a folder, which has what the case needs."""
+    if case == "memory":
+        np.save(Path(folder) / "table.npy", np.ones(TABLE, np.float32))
+    return [sys.executable, "-m", "benchmarks.hosts.cases", case, folder, *options]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a process without the numbers of devices of this one."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("JAX_NUM")}
+
+
+def found_in(folder: str, case: str, number: int) -> dict[str, Any]:
+    """Return the figures of a process."""
+    found: dict[str, Any] = json.loads((Path(folder) / f"{case}.{number}.json").read_text())
+    return found
 
 
 def exchange_share(found: list[dict[str, Any]]) -> float:
@@ -56,11 +85,14 @@ def exchange_share(found: list[dict[str, Any]]) -> float:
 
 def compare(case: str, rounds: int, options: list[str]) -> None:
     """Print the ratio of throughputs and the share of exchange."""
-    ratios, shares = [], []
+    ratios, shares, limits = [], [], []
+    usable = sorted(os.sched_getaffinity(0))
+    cores = [usable[0], usable[-1]]
     for number in range(rounds):
         one, two = figures(case, 1, options), figures(case, 2, options)
         slowest = max(each["seconds"] for each in two)
         ratios.append(one[0]["seconds"] / slowest)
+        limits.append(2 * one[0]["seconds"] / max(each["seconds"] for each in on_cores(case, cores, options)))
         shares.append(exchange_share(two))
         work = one[0]["work"]
         print(
@@ -68,13 +100,16 @@ def compare(case: str, rounds: int, options: list[str]) -> None:
             f"each unit: {ratios[-1]:.2f} times; exchange {shares[-1]:.1%}, {two[0]['exchanges']:.0f} exchanges of "
             f"{two[0]['bytes'] / max(1, two[0]['exchanges']):.0f} bytes outside of programs; processor seconds "
             f"{one[0]['processor_seconds']:.2f}, {sum(each['processor_seconds'] for each in two):.2f}: "
-            f"{one[0]['processor_seconds'] / max(each['processor_seconds'] for each in two):.2f} times without waiting",
+            f"{one[0]['processor_seconds'] / max(each['processor_seconds'] for each in two):.2f} times without "
+            f"waiting; two that exchange nothing: {limits[-1]:.2f} times",
             flush=True,
         )
     ratio, share = float(np.median(ratios)), float(np.median(shares))
     verdict = "as asked" if ratio >= ASKED and share <= EXCHANGE else "NOT as asked"
     print(
-        f"{case}: {ratio:.2f} times (asked {ASKED}), exchange {share:.1%} (asked {EXCHANGE:.0%}): {verdict}", flush=True
+        f"{case}: {ratio:.2f} times (asked {ASKED}; two that exchange nothing {np.median(limits):.2f}), "
+        f"exchange {share:.1%} (asked {EXCHANGE:.0%}): {verdict}",
+        flush=True,
     )
 
 

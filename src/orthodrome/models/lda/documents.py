@@ -75,6 +75,9 @@ class TokenDocuments:
         """Return words and the sums of their counts (word, topic) over all processes that have documents."""
         return words, counts
 
+    def total_of_topics(self, counts: NDArray[np.int32]) -> None:
+        """Replace counts (word, topic) by their sums over all processes that have documents."""
+
     def largest(self, number: int) -> int:
         """Return the largest of the numbers of all processes that have documents."""
         return number

@@ -94,7 +94,7 @@ class AllocationGibbs(AllocationSampler):
         found = assign_topics(seed, tokens, state.topics, state.prior, assignments=own, names=names, order=order)
         state.counts[:] = 0
         state.counts[found.words] = found.counts
-        state.counts[:] = given.data.total(state.counts)
+        given.data.total_of_topics(state.counts)
         if left > 0 and given.learns and self._learns_now(int(state.taken), size):
             state.prior[:] = learnt_prior(state.prior, own, tokens.starts, given.data)
         if left > 0:

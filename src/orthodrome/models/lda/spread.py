@@ -26,11 +26,13 @@ class SpreadDocuments:
     """The part of a corpus that this process has, with the interface of `TokenDocuments`.
 
     own: the documents process, process + P, ... of the corpus; head: its first documents, the same on all processes
+    occurs: how often each word occurs in the whole corpus
     count, num_tokens: of the whole corpus; place: the number of this process, and P
     """
 
     own: TokenDocuments
     head: TokenDocuments
+    occurs: NDArray[np.int64]
     count: int = static()
     num_tokens: int = static()
     place: tuple[int, int] = static()
@@ -79,11 +81,20 @@ class SpreadDocuments:
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return how often each word occurs in the whole corpus."""
-        return self.total(self.own.frequencies())
+        return self.occurs
 
     def total(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of whole numbers over all processes."""
         return Team().total(counts)
+
+    def total_of_topics(self, counts: NDArray[np.int32]) -> None:
+        """Replace the counts (word, topic) of this process by their sums over all.
+
+        No word has a topic more often than it occurs in the corpus, so those of rare words cross in one byte each, and
+        those of others in two; in four only where a word occurs more than 65,535 times.
+        """
+        for words, kind in grouped_by_size(self.occurs):
+            counts[words] = self.total(counts[words].astype(kind))
 
     def total_of_words(self, words: NDArray[np.int64], counts: NDArray[np.int32]) -> tuple[Any, NDArray[np.int32]]:
         """Return all words and the sums of their counts (word, topic) over all processes."""
@@ -121,4 +132,13 @@ def arranged(documents: TokenDocuments, seed: int | None, spreads: bool) -> Toke
     rows = np.arange(documents.count) if seed is None else np.random.default_rng(seed).permutation(documents.count)
     part = lambda some: TokenDocuments(*documents.chosen(some), documents.num_words)
     sizes = (documents.count, documents.num_tokens, (team.process, team.processes))
-    return SpreadDocuments(part(rows[team.process :: team.processes]), part(rows[:LOOKED_AT]), *sizes)
+    own = part(rows[team.process :: team.processes])
+    return SpreadDocuments(own, part(rows[:LOOKED_AT]), team.total(own.frequencies()), *sizes)
+
+
+def grouped_by_size(most: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], type]]:
+    """Return the places of numbers with the smallest of three kinds of whole numbers that hold them."""
+    kinds = (np.uint8, np.uint16, np.int32)
+    smallest = np.searchsorted([np.iinfo(kind).max for kind in kinds], most)
+    groups = [(np.flatnonzero(smallest == index), kind) for index, kind in enumerate(kinds)]
+    return [(places, kind) for places, kind in groups if places.size]
