@@ -13,10 +13,13 @@ from orthodrome.manifolds import Sphere
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 from orthodrome.tuning import Adapted
-from orthodrome.tuning.depth_choice import FACTORS, LIMITS, DepthSums
+from orthodrome.tuning.depth_choice import FACTORS, PERSISTENCE, USUAL, DepthSums
 from orthodrome.tuning.trajectory_length import TrajectorySums
 
 DEPTHS = np.array([0.0, 1.0, 30.0, 60.0, 1.0, 0.0, 0.0])  # 99 % have at most 3 doublings
+
+
+STEPS = np.array([[3.0, 3.0, 7.0], [3.0, 3.0, 7.0]])
 
 
 def turned(angles: np.ndarray, steps: np.ndarray, acceptance: float = 0.9, diverged: float = 0.0) -> DepthSums:
@@ -32,41 +35,46 @@ def turned(angles: np.ndarray, steps: np.ndarray, acceptance: float = 0.9, diver
 
 def test_a_quarter_period_at_half_the_price_is_taken() -> None:
     """x and x^2 are fresh after a quarter period; after nearly a half x is better still, but x^2 is where it was."""
-    angles = np.array([[1.5, 2.7], [1.9, 3.0]])
-    factor, limit = depth_choice.best(turned(angles, np.array([[3.0, 7.0], [3.0, 7.0]])))
-    assert (factor, int(limit)) == (1.0, 2)
+    angles = np.array([[1.5, 2.2, 2.7], [1.9, 1.2, 3.0]])
+    factor, limit, persistence = depth_choice.best(turned(angles, STEPS))
+    assert (factor, int(limit), persistence) == (1.0, 2, 0.5)
+
+
+def test_persistent_trees_are_taken_where_they_come_closer_to_a_quarter_period() -> None:
+    angles = np.array([[0.8, 1.1, 1.4], [1.0, 1.5, 1.9]])
+    factor, limit, persistence = depth_choice.best(turned(angles, STEPS))
+    assert (factor, int(limit), persistence) == (0.7, 2, 0.85)
 
 
 def test_trees_that_turn_back_are_kept_where_half_of_them_is_worth_less() -> None:
     """At small angles half of the way is worth a quarter, at a half of the price."""
-    angles = np.array([[0.4, 0.8], [0.5, 1.0]])
-    factor, limit = depth_choice.best(turned(angles, np.array([[3.0, 7.0], [3.0, 7.0]])))
-    assert (factor, int(limit)) == (1.25, DEPTHS.size - 1)
+    angles = np.array([[0.4, 0.5, 0.8], [0.5, 0.4, 1.0]])
+    factor, limit, persistence = depth_choice.best(turned(angles, STEPS))
+    assert (factor, int(limit), persistence) == (1.25, DEPTHS.size - 1, 0.5)
 
 
 def test_no_limit_where_one_transition_shows_too_little() -> None:
     """Half of the trees at a tenth of the price would win by any count, but each is worth a twentieth of a draw."""
-    angles, steps = np.array([[0.3, 0.5], [0.3, 0.5]]), np.array([[1.0, 10.0], [1.0, 10.0]])
-    seen = turned(angles, steps)
+    steps = np.array([[1.0, 1.0, 10.0], [1.0, 1.0, 10.0]])
+    seen = turned(np.array([[0.3, 0.3, 0.5], [0.3, 0.3, 0.5]]), steps)
     assert int(depth_choice.best(seen)[1]) == DEPTHS.size - 1
-    enough = turned(np.array([[1.0, 1.3], [1.0, 1.3]]), steps)  # the control: the same prices, and enough moves
+    enough = turned(np.array([[1.0, 1.0, 1.3], [1.0, 1.0, 1.3]]), steps)  # the control: the same prices, enough moves
     assert int(depth_choice.best(enough)[1]) == 2
 
 
 @pytest.mark.parametrize("defect", ["refused", "divergent", "few"])
 def test_a_kind_that_is_not_sound_is_not_taken(defect: str) -> None:
     """The same as in the first test, where the better kinds are refused too often or diverge, or all are rare."""
-    angles, steps = np.array([[1.5, 2.7], [1.9, 3.0]]), np.array([[3.0, 7.0], [3.0, 7.0]])
-    seen = turned(angles, steps)
+    seen = turned(np.array([[1.5, 2.2, 2.7], [1.9, 1.2, 3.0]]), STEPS)
     if defect == "refused":
-        seen = seen._replace(acceptance=np.array([[0.5, 0.9], [0.5, 0.5]]) * 50)
+        seen = seen._replace(acceptance=np.array([[0.5, 0.5, 0.9], [0.5, 0.5, 0.5]]) * 50)
     if defect == "divergent":
-        seen = seen._replace(sums=seen.sums._replace(diverged=np.array([[2.0, 0.0], [2.0, 2.0]])))
+        seen = seen._replace(sums=seen.sums._replace(diverged=np.array([[2.0, 2.0, 0.0], [2.0, 2.0, 2.0]])))
     if defect == "few":
         few = jax.tree.map(lambda a: a / 10, seen)
         seen = few._replace(depths=DEPTHS)
-    factor, limit = depth_choice.best(seen)
-    assert (factor, int(limit)) == (1.0, DEPTHS.size - 1)
+    factor, limit, persistence = depth_choice.best(seen)
+    assert (factor, int(limit), persistence) == (1.0, DEPTHS.size - 1, 0.5)
 
 
 def test_one_doubling_less_than_nearly_all_trees_had() -> None:
@@ -76,15 +84,16 @@ def test_one_doubling_less_than_nearly_all_trees_had() -> None:
     assert int(depth_choice.limit(deep, 0, np)) == 5
     assert int(depth_choice.limit(np.array([0.0, 9.0, 0.0]), 0, np)) == 1  # never less than a step
     assert int(depth_choice.limit(np.zeros(7), 0, np)) == 6  # nothing was seen
-    assert [int(depth_choice.limit(d, 1, np)) for d in (DEPTHS, deep)] == [6, 6]
+    assert int(depth_choice.limit(DEPTHS, 1, np)) == 2  # persistent trees have the same one
+    assert [int(depth_choice.limit(d, 2, np)) for d in (DEPTHS, deep)] == [6, 6]
 
 
 def test_all_kinds_take_turns() -> None:
-    seen = {tuple(int(a) for a in depth_choice.turn(jnp.asarray(t))) for t in range(FACTORS_TIMES_LIMITS)}
-    assert len(seen) == FACTORS_TIMES_LIMITS
+    seen = {tuple(int(a) for a in depth_choice.turn(jnp.asarray(t))) for t in range(KINDS)}
+    assert len(seen) == KINDS
 
 
-FACTORS_TIMES_LIMITS = len(FACTORS) * LIMITS
+KINDS = len(FACTORS) * len(PERSISTENCE)
 
 
 def along(p: jax.Array) -> jax.Array:
@@ -114,8 +123,9 @@ def test_the_warm_up_measures_what_the_tuned_sampler_does() -> None:
         assert seen.steps[at] == pytest.approx(info.n_steps[:, rows].sum() / 4, rel=1e-5)
     assert seen.depths.sum() == pytest.approx(40)
     less = int(depth_choice.limit(seen.depths, 0, np))
-    short = [300 + t for t, kind in enumerate(kinds) if kind[1] == 0]
+    short = [300 + t for t, kind in enumerate(kinds) if kind[1] != USUAL[1]]
     assert info.tree_depth[:, short].max() == less < info.tree_depth[:, 260:300].max()
     tuned = adapted.freeze(state)
     assert jax.tree.structure(tuned) == jax.tree.structure(adapted.outline(state))
     assert int(tuned.depth_limit) in (less, 6)
+    assert float(tuned.persistence) in np.float32(PERSISTENCE)

@@ -32,13 +32,14 @@ class Learnt(NamedTuple):
 
     step_size: one number, or a tree of steps in the units of the leaves
     num_steps, jitter: for a sampler that learns the length of its trajectories; None: not learnt (yet)
-    depth_limit: for one that learns how deep its trees may grow
+    depth_limit, persistence: for one that learns how deep its trees may grow, and how straight
     """
 
     step_size: Setting
     num_steps: Setting = None
     jitter: Setting = None
     depth_limit: Setting = None
+    persistence: Setting = None
 
 
 class Measured(NamedTuple):

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 import orthodrome.tuning.depth_choice as depth_choice
@@ -161,9 +162,10 @@ class Adapted(Tuner):
         step, room = _settled(self, tuning, position, 1.0)
         sampler = self._tuned(step, tuning)
         if self.learns_depth:
-            factor, limit = depth_choice.best(cast(DepthSums, tuning.curve))
+            factor, limit, persistence = depth_choice.best(cast(DepthSums, tuning.curve))
             step, _ = _settled(self, tuning, position, min(factor, float(room)))
-            return sampler.tuned(Learnt(step, depth_limit=limit))
+            dtype = tuning.dual.log_step.dtype
+            return sampler.tuned(Learnt(step, depth_limit=limit, persistence=np.asarray(persistence, dtype)))
         if not self.learns_length:
             return sampler
         overhead = trajectory_choice.overhead(cast(TrajectorySampler, sampler), position)
@@ -180,7 +182,8 @@ class Adapted(Tuner):
         """Return a sampler with the shapes of the tuned one, from any state of all chains."""
         sampler = self._at(jax.tree.map(lambda leaf: leaf[0], state.tuning))
         if self.learns_depth:
-            return sampler.tuned(Learnt(sampler.step_size, depth_limit=jnp.zeros((), jnp.int32)))
+            half = jnp.zeros((), state.tuning.dual.log_step.dtype)
+            return sampler.tuned(Learnt(sampler.step_size, depth_limit=jnp.zeros((), jnp.int32), persistence=half))
         if not self.learns_length:
             return sampler
         return sampler.tuned(Learnt(sampler.step_size, jnp.zeros(trajectory_choice.TURNS, jnp.int32)))
@@ -229,16 +232,20 @@ class Adapted(Tuner):
         """Make a transition of the kind of tree whose turn it is, and add what it shows."""
         measuring = self._measuring(tuning)
         which = depth_choice.turn(tuning.step)
-        factor, limit = (self._common(jnp.where(measuring, at, off)) for at, off in zip(which, (0, 1), strict=True))
+        factor, tree = (
+            self._common(jnp.where(measuring, at, off)) for at, off in zip(which, depth_choice.USUAL, strict=True)
+        )
         most = self._room(tuning.dual.log_step, tuning.units, state.position)
-        times = jnp.minimum(jnp.asarray(depth_choice.FACTORS, most.dtype)[factor], most)
-        deepest = self._common(depth_choice.limit(seen.depths, limit))
-        sampler = self.sampler.tuned(Learnt(leaves.scaled(self._steps(tuning), times), depth_limit=deepest))
+        times = jnp.minimum(jnp.asarray(depth_choice.FACTORS, most.dtype)[factor, tree], most)
+        deepest = self._common(depth_choice.limit(seen.depths, tree))
+        persistence = jnp.asarray(depth_choice.PERSISTENCE, most.dtype)[tree]
+        step = leaves.scaled(self._steps(tuning), times)
+        sampler = self.sampler.tuned(Learnt(step, depth_limit=deepest, persistence=persistence))
         inner, info = sampler.step(key, state)
         settling = (100 * tuning.step >= SETTLED * self.num_warmup) & ~measuring
         seen = depth_choice.counted(seen, info.tree_depth, lambda x: jnp.where(settling, self._mean(x), 0))
         counts = lambda x: jnp.where(measuring, self._mean(x), 0)
-        seen = depth_choice.measured(self.manifold, seen, (factor, limit), state.position, inner.position, info, counts)
+        seen = depth_choice.measured(self.manifold, seen, (factor, tree), state.position, inner.position, info, counts)
         here = self._mean(trajectory_length.coordinates(self.manifold, inner.position))
         reference = jnp.where(measuring, seen.sums.reference, here)
         return inner, info, seen._replace(sums=seen.sums._replace(reference=reference))

@@ -1,12 +1,16 @@
-"""The depth and the step of NUTS, learnt from what its own transitions move per gradient.
+"""The depth, the persistence and the step of NUTS, learnt from what its own transitions move per gradient.
 
 A tree that grows until it turns back spans between one and two half periods, and its candidate is about half of that
 away: good for the mean of x, which an antithetic move serves best, and poor for that of x^2, which comes back after
 half a period. On nearly isotropic laws a tree of half the size is worth two to four times as much per gradient. So the
-last quarter of the warm-up runs four kinds of transitions in turn,
+last quarter of the warm-up runs six kinds of transitions in turn, each tree with two multiples of the step that dual
+averaging found,
 
-    step   1 or 1.25 times the one that dual averaging found
-    limit  none, or one doubling less than the trees had before: their depth is what nine tenths of them did not exceed
+    as the U-turn makes it    1 and 1.25
+    with a limit              1 and 1.25: one doubling less than the depth that nine tenths of the trees before had not
+                              exceeded
+    with it and persistent    0.7 and 1: its states are further apart, and it has no other half to make good for a step
+                              that is refused
 
 and keeps the kind that is worth the most by gradient, as `trajectory_choice` defines worth: by the worst error of the
 means of x and x^2 (and of y) over the coordinates. One doubling less halves the longest trajectory, no more: where
@@ -34,10 +38,12 @@ from orthodrome.manifolds.manifold import Manifold
 from orthodrome.tuning.trajectory_choice import MOST_DIVERGENT, CoordinateMoments, effective, moments, stuck
 from orthodrome.tuning.trajectory_length import TrajectorySums, added, functionals, products, start
 
-FACTORS = (1.0, 1.25)
-"""The steps that are tried, relative to the one that dual averaging found."""
-LIMITS = 2
-"""How many limits are tried: number 0 is a doubling less, number 1 none."""
+FACTORS = ((1.0, 1.0, 1.0), (1.25, 0.7, 1.25))
+"""The steps that are tried, relative to the one that dual averaging found, by (step, tree)."""
+PERSISTENCE = (0.5, 0.85, 0.5)
+"""The persistence of the trees that are tried: numbers 0 and 1 have a doubling less, the last one has no limit."""
+USUAL = 0, len(PERSISTENCE) - 1
+"""The numbers of the step and of the tree where nothing is learnt."""
 EXCEEDING = 0.1
 """The share of trees that may be deeper than what counts as their depth: large enough that a handful of slow or fast
 velocities does not decide."""
@@ -51,9 +57,9 @@ GAIN = 1.05
 class DepthSums(NamedTuple):
     """Sums over transitions.
 
-    sums: of the functionals and their changes, by (step, limit) in place of (step, length)
+    sums: of the functionals and their changes, by (step, tree) in place of (step, length)
     depths: how often each depth was reached before the measurement
-    steps, acceptance: of the leapfrog steps and of the acceptance rates, by (step, limit)
+    steps, acceptance: of the leapfrog steps and of the acceptance rates, by (step, tree)
     """
 
     sums: TrajectorySums
@@ -64,24 +70,25 @@ class DepthSums(NamedTuple):
 
 def begin(manifold: Manifold, position: Tree, max_depth: int) -> DepthSums:
     """Return empty sums, relative to the coordinates of a position."""
-    sums = start(manifold, position, (len(FACTORS), LIMITS))
+    sums = start(manifold, position, (len(FACTORS), len(PERSISTENCE)))
     zeros = jnp.zeros_like(sums.visits)
     return DepthSums(sums, jnp.zeros(max_depth + 1, zeros.dtype), zeros, zeros)
 
 
 def turn(step: Array) -> tuple[Array, Array]:
-    """Return the numbers of the step and of the limit whose turn it is at a transition of the warm-up."""
-    return step % len(FACTORS), step // len(FACTORS) % LIMITS
+    """Return the numbers of the step and of the tree whose turn it is at a transition of the warm-up."""
+    return step % len(FACTORS), step // len(FACTORS) % len(PERSISTENCE)
 
 
 def limit(depths: Any, which: Any, xp: Any = jnp) -> Any:
-    """Return limit number `which`: one doubling less than the depth of the trees, or none where nothing was seen.
+    """Return the limit of tree number `which`: one doubling less than the depth of the trees, or none for the last kind
+    and where nothing was seen.
 
     xp: the library of the arrays, JAX's or NumPy
     """
     usual = xp.sum(xp.cumsum(depths) < (1 - EXCEEDING) * xp.sum(depths))
     less = xp.where(xp.sum(depths) > 0, xp.maximum(usual - 1, 1), depths.size - 1)
-    return xp.where(which == 0, less, depths.size - 1).astype(np.int32)
+    return xp.where(which < USUAL[1], less, depths.size - 1).astype(np.int32)
 
 
 def counted(seen: DepthSums, depth: Array, counts: Callable[[Array], Array]) -> DepthSums:
@@ -101,7 +108,7 @@ def measured(
 ) -> DepthSums:
     """Add a transition from one position to another to the sums of its kind.
 
-    at: the numbers of its step and of its limit
+    at: the numbers of its step and of its tree
     counts: what is added of a number: its average over chains, or 0 where nothing is measured yet
     """
     reference = seen.sums.reference
@@ -118,21 +125,22 @@ def measured(
     )
 
 
-def best(seen: DepthSums) -> tuple[float, np.ndarray]:
-    """Return the factor of the step and the limit of the depth with the most effective draws per gradient."""
+def best(seen: DepthSums) -> tuple[float, np.ndarray, float]:
+    """Return the factor of the step, the limit of the depth and the persistence with the most effective draws per
+    gradient."""
     law, jumps, covariance, visits = moments(seen.sums)
     judged = (law.variance > taking_turns.TINY) & ~stuck(law.variance, jumps[..., 0, 0], visits)
-    factor, which = 0, LIMITS - 1
+    factor, which = USUAL
     if np.any(judged) and visits.min() >= LEAST_VISITS:
         law = CoordinateMoments(*(values[judged] for values in law))
-        kinds = np.arange(1, LIMITS + 1)[:, None]
+        kinds = np.arange(1, len(PERSISTENCE) + 1)[:, None]
         worth = effective(law, jumps[:, :, judged], covariance[:, :, judged], kinds)
         steps, acceptance, share = (
             np.asarray(a, np.float64) / visits for a in (seen.steps, seen.acceptance, seen.sums.diverged)
         )
         sound = (acceptance >= LEAST_ACCEPTANCE) & (share <= max(MOST_DIVERGENT, share.min()))
-        sound[:, 0] &= worth[:, 0] >= LEAST_WORTH
+        sound[:, : USUAL[1]] &= worth[:, : USUAL[1]] >= LEAST_WORTH
         scores = np.where(sound, worth / steps, 0)
         scores[factor, which] = GAIN * worth[factor, which] / steps[factor, which]
         factor, which = (int(i) for i in np.unravel_index(np.argmax(scores), scores.shape))
-    return FACTORS[factor], limit(np.asarray(seen.depths), which, np)
+    return FACTORS[factor][which], limit(np.asarray(seen.depths), which, np), PERSISTENCE[which]

@@ -13,11 +13,13 @@ from orthodrome.dynamics import u_turn
 from orthodrome.dynamics.u_turn import End
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Sphere
+from orthodrome.samplers.exact import geodesic_nuts
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 from support.exact_draws import uniform_directions
 from support.quick import quick
-from support.truth import LARGEST_BIAS, THRESHOLD
+from support.registry import TARGETS
+from support.truth import LARGEST_BIAS, THRESHOLD, verdict
 
 MAX_DEPTH = 6
 
@@ -112,6 +114,7 @@ def test_the_recursion_sees_what_a_whole_span_alone_would_miss() -> None:
 # --- the whole tree --------------------------------------------------------------------------------------------------
 
 KAPPA = 2.0
+PERSISTENCE = 0.7
 
 
 def tilted_sphere(p: jax.Array) -> jax.Array:
@@ -163,7 +166,8 @@ def its_choices(x0: jax.Array) -> tuple[jax.Array, jax.Array]:
 
     def one(i: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
         velocity_key, direction_key, _ = jax.random.split(jax.random.fold_in(jax.random.key(4), i), 3)
-        return Sphere().random_velocity(velocity_key, x), jax.random.bits(direction_key, dtype=jnp.uint32)
+        directions = geodesic_nuts._directions(direction_key, jnp.asarray(PERSISTENCE, x.dtype), MAX_DEPTH)
+        return Sphere().random_velocity(velocity_key, x), directions
 
     return jax.vmap(one)(jnp.arange(len(x0)), x0)
 
@@ -175,7 +179,8 @@ def test_the_tree_is_the_recursions() -> None:
     v0, directions = (np.asarray(a) for a in its_choices(x0))
     depths = set()
     for h in (0.9, 0.35, 0.12, 0.03):
-        info = transitions(GeodesicNUTS(FullGradient(Target(Sphere(), tilted_sphere)), h, max_depth=MAX_DEPTH), x0)
+        gradient = FullGradient(Target(Sphere(), tilted_sphere))
+        info = transitions(GeodesicNUTS(gradient, h, max_depth=MAX_DEPTH, persistence=PERSISTENCE), x0)
         ahead, behind = (plain_orbit(x0, v0, s * h, 2**MAX_DEPTH) for s in (1, -1))
         x, v = (
             np.concatenate([b[:, ::-1], o[:, None], a], axis=1) for a, b, o in zip(ahead, behind, (x0, v0), strict=True)
@@ -199,6 +204,70 @@ def test_a_limit_of_the_depth_is_a_smaller_tree_in_the_same_room() -> None:
         for a, b in zip(found[limit], wanted, strict=True):
             np.testing.assert_array_equal(a, b)
     assert int(found[2].tree_depth.max()) == 2 and int(found[3].tree_depth.max()) == 3
+
+
+# --- persistent directions ------------------------------------------------------------------------------------------
+
+
+def directions_from(member: int, depth: int) -> list[bool]:
+    """Of the doublings that build the trajectory of 2^depth leaves 0, 1, ... from one of them; True: forward."""
+    return [member >> k & 1 == 0 for k in range(depth)]
+
+
+def chain(directions: list[bool], p: float) -> float:
+    """The probability of these directions."""
+    pairs = zip(directions, directions[1:], strict=False)
+    return 0.5 * float(np.prod([p if a == b else 1 - p for a, b in pairs]))
+
+
+@pytest.mark.usefixtures("x64")
+def test_leaves_have_the_probability_of_the_directions_that_lead_from_them() -> None:
+    """The new half is the right one, or, counted from the boundary and so turned round, the left one."""
+    p = 0.8
+    for depth in range(5):
+        leaves = np.arange(2**depth)
+        found = geodesic_nuts._log_persistence(jnp.asarray(p), jnp.asarray(leaves, "uint32"), jnp.uint32(depth))
+        for member in (leaves + 2**depth, 2**depth - 1 - leaves):
+            wanted = [chain(directions_from(int(m), depth + 1), p) for m in member]
+            np.testing.assert_allclose(np.exp(found) / 2, wanted, rtol=1e-12)
+
+
+def test_directions_are_a_chain() -> None:
+    """Equal neighbours with the probability p, at every depth, and each direction as often as the other."""
+    draw = jax.vmap(lambda i: geodesic_nuts._directions(jax.random.fold_in(jax.random.key(2), i), jnp.float32(0.8), 8))
+    bits = np.asarray(draw(jnp.arange(20_000)))[:, None] >> np.arange(8) & 1
+    assert np.abs(bits.mean(axis=0) - 0.5).max() < 5 * 0.5 / np.sqrt(20_000)
+    same = bits[:, 1:] == bits[:, :-1]
+    assert np.abs(same.mean(axis=0) - 0.8).max() < 5 * 0.4 / np.sqrt(20_000)
+    assert np.abs(np.corrcoef(same.T) - np.eye(7)).max() < 5 / np.sqrt(20_000)
+
+
+def persistent(law: Any, limit: int, max_depth: int = 5) -> GeodesicNUTS:
+    return GeodesicNUTS(FullGradient(law.target()), law.step, max_depth, np.int32(limit), np.float32(0.85))
+
+
+@pytest.mark.parametrize("limit", quick([2, 5], 2, 5))
+def test_persistent_trees_keep_the_law(limit: int) -> None:
+    """At a limit of two doublings, and as the U-turn ends them."""
+    law = TARGETS["vmf-3"]
+    found = verdict(law, persistent(law, limit), 20_000, "float32")
+    assert found.passes, found
+
+
+@pytest.mark.parametrize("defect", ["leaves", "halves"])
+def test_a_forgotten_probability_of_directions_is_caught(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: leaves that all weigh the same in q, or halves that forget the direction that was given up.
+
+    Each has a `max_depth` of its own, as JAX would take the compiled transitions of another test.
+    """
+    if defect == "leaves":
+        none = lambda persistence, leaf, depth: jnp.zeros_like(persistence)
+        monkeypatch.setattr(geodesic_nuts, "_log_persistence", none)
+    else:
+        monkeypatch.setattr(geodesic_nuts, "_weighted", lambda half, persistence, same, done: half)
+    law = TARGETS["vmf-3"]
+    found = verdict(law, persistent(law, 5, 6 if defect == "leaves" else 7), 20_000, "float32")
+    assert np.abs(found.z).max() > 2 * THRESHOLD, found
 
 
 # --- closed orbits ---------------------------------------------------------------------------------------------------

@@ -1,0 +1,215 @@
+"""The no-U-turn sampler with steps that adapt within the orbit, along geodesics: WALNUTS on any manifold and product.
+
+A leaf of the tree of `GeodesicNUTS` is reached by one macro step, of length h: 2^l micro steps, geodesic leapfrogs of
+length h / 2^l, with the smallest level l along which the energy stays within `max_error`,
+
+    max H - min H <= max_error    over the 2^l + 1 states of the macro step,
+
+or `max_halvings` if none does (Bou-Rabee, Carpenter, Kleppe & Liu 2025, "The within-orbit adaptive leapfrog no-U-turn
+sampler", arXiv 2506.18746, with the level that is smallest chosen with certainty). So a funnel's neck and the
+neighbourhood of a wall are met with short steps and the rest with long ones, in one trajectory.
+
+Why the law is exact. Let G_l be the 2^l micro steps of level l, which is reversible (F G_l F G_l = 1, F turns the
+velocity round) and keeps the volume, and l(z) the level chosen at z. From z one comes to z' = G_l(z), l = l(z). Back
+from z', with its velocity turned round, the states of level l are the same ones in the other order, so l passes there
+too, and l(F z') <= l: it is l unless a lower level passes from z', as happens where the lower level's errors differ
+between the two ways. If the orbit is drawn with the weights of its growth, a state z' behind such a step has the weight
+exp(-H(z')) P(l | F z') / P(l | z) = 0 relative to z (Theorem 1 there): nothing behind it can be drawn. Here the half
+that is growing is given up at such a step, as it is where it turns back; which of its steps can be reversed is a function
+of the half's states alone, the same from either end. The steps that remain can all be reversed, so that on them "one
+macro step on" and "one macro step back" are inverse bijections that keep the volume, and the trajectory is a set of
+states of one orbit of these. From there on the proof is that of `geodesic_nuts`, word for word.
+
+(Left out, the test of the way back gives states whose step cannot be reversed a weight that they do not have: the
+tests see it.) A step at level 0 needs no test, so where the density is smooth a leaf costs one gradient, as it does in
+NUTS; at level l it costs at most 2^(l + 1) - 1 forward and 2^l - 1 to see that no lower level passes on the way back,
+and mostly far fewer, since a level is given up at its first state beyond `max_error`. One loop takes all micro steps,
+one gradient a turn.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from orthodrome.core import trees
+from orthodrome.core.pytree import pytree, replace, static
+from orthodrome.core.types import Setting
+from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, energy, largest_step, leapfrog
+from orthodrome.gradients.estimator import GradientEstimator
+from orthodrome.linear import leaves
+from orthodrome.samplers.contract import ExactGradientSampler
+from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS, Growth, NUTSState, Trajectory
+from orthodrome.samplers.learnt import Learnt
+
+
+class WALNUTSInfo(NamedTuple):
+    """What one transition did.
+
+    lp: the log density
+    acceptance_rate: the mean acceptance probability over the trajectory, had every leaf been reached by one step
+    diverging: whether the energy error was too large or non-finite, at the last level too
+    energy: H at the new state
+    n_steps: micro steps, those of levels that were given up and of ways back included
+    tree_depth: the number of doublings
+    finest: the largest level of a step that was taken
+    irreversible: whether a step that cannot be reversed ended the growth
+    step_size: the largest macro step of all leaves
+    """
+
+    lp: Array
+    acceptance_rate: Array
+    diverging: Array
+    energy: Array
+    n_steps: Array
+    tree_depth: Array
+    finest: Array
+    irreversible: Array
+    step_size: Array
+
+
+class Macro(NamedTuple):
+    """A macro step under way.
+
+    origin, end: where it begins and, on the way back, ended
+    at: the state that the micro steps have reached, after `count` of them
+    lowest, highest: energies so far
+    level: of these micro steps
+    back: whether this is the way back, to see whether a lower level passes
+    """
+
+    origin: Point
+    end: Point
+    at: Point
+    lowest: Array
+    highest: Array
+    level: Array
+    count: Array
+    back: Array
+
+    def again(self, start: Point, level: Array, back: Array) -> Macro:
+        """Return the macro step with micro steps of a level that begin anew at a state."""
+        h = energy(start)
+        return self._replace(
+            at=start, lowest=h, highest=h, level=level, count=jnp.zeros_like(self.count), back=back
+        )
+
+
+class Orbit(NamedTuple):
+    """The trajectory, the macro step under way (`waiting`: none is), and sums over macro steps for `info`."""
+
+    tree: Trajectory
+    macro: Macro
+    waiting: Array
+    n_steps: Array
+    sum_acceptance: Array
+    tried: Array
+    finest: Array
+    irreversible: Array
+
+
+@pytree
+class GeodesicWALNUTS(ExactGradientSampler):
+    """The no-U-turn sampler along exact geodesics whose steps adapt within each trajectory (WALNUTS).
+
+    gradient: an exact estimator (`FullGradient`)
+    step_size: h, of a macro step: a number, or a tree with one per leaf (per element on flat leaves); None: learnt in
+        warm-up
+    max_error: delta in the paper, by how much the energy may vary along a macro step
+    max_depth: the trajectory has at most 2^max_depth leaves
+    max_halvings: the largest level: micro steps are at least h / 2^max_halvings
+    """
+
+    gradient: GradientEstimator
+    step_size: Setting = None
+    max_error: Setting = 0.5
+    max_depth: int = static(default=10)
+    max_halvings: int = static(default=8)
+    compiled: bool = static(default=True)
+
+    def tuned(self, learnt: Learnt) -> GeodesicWALNUTS:
+        """Return the sampler with the step."""
+        return replace(self, step_size=learnt.step_size)
+
+    def init(self, position: object, key: Array | None = None) -> NUTSState:
+        """Return the state at an embedded position."""
+        return self._nuts.init(position)
+
+    def step(self, key: Array, state: NUTSState) -> tuple[NUTSState, WALNUTSInfo]:
+        """Draw a velocity, grow the tree by macro steps until it turns back, keep one of its states."""
+        growth, tree = self._nuts.begin(key, state)
+        orbit = self._begin(growth, tree)
+        orbit = jax.lax.while_loop(lambda orbit: ~orbit.tree.done, lambda orbit: self._turn(growth, orbit), orbit)
+        return orbit.tree.chosen.state, self._info(orbit)
+
+    @property
+    def _nuts(self) -> GeodesicNUTS:
+        return GeodesicNUTS(self.gradient, self.step_size, self.max_depth)
+
+    def _begin(self, growth: Growth, tree: Trajectory) -> Orbit:
+        start, none, no = tree.moving, jnp.zeros((), jnp.uint32), jnp.zeros((), bool)
+        zero = jnp.zeros_like(growth.energy)
+        macro = Macro(start, start, start, zero, zero, none, none, no)
+        return Orbit(tree, macro, ~no, none, zero, none, none, no)
+
+    def _turn(self, growth: Growth, orbit: Orbit) -> Orbit:
+        """Take one micro step, and what follows from it: go on, another level, the way back, or a leaf."""
+        origin = growth.origin(orbit.tree)
+        fresh = orbit.macro._replace(origin=origin).again(origin, jnp.zeros_like(orbit.n_steps), ~orbit.waiting)
+        m = trees.where(orbit.waiting, fresh, orbit.macro)
+        scale = growth.sign(orbit.tree) * jnp.where(m.back, -1, 1) / (1 << m.level).astype(growth.energy.dtype)
+        point = leapfrog(self.gradient, m.at, leaves.scaled(growth.h, scale.astype(growth.energy.dtype)))
+        h = energy(point)
+        m = m._replace(
+            at=point, lowest=jnp.minimum(m.lowest, h), highest=jnp.maximum(m.highest, h), count=m.count + 1
+        )
+        relative = growth.energy - h
+        lost = ~m.back & (m.level == self.max_halvings) & ~(relative > -DIVERGENT_ENERGY)
+        lost = lost | (~m.back & jnp.isposinf(point.logdensity))
+        passes = m.highest - m.lowest <= self.max_error
+        full = m.count == jnp.uint32(1) << m.level
+        arrives = ~m.back & full & (passes | (m.level == self.max_halvings))
+        lower = m.level - 1  # not used at level 0
+        known = m.level == 0
+        reversible = m.back & ~passes & known
+        irreversible = m.back & passes & full
+        leaf = lost | (arrives & known) | reversible
+        first = ~m.back & known
+        end = trees.where(m.back, m.end, point)
+        joined = self._nuts.joined(growth, orbit.tree._replace(n_steps=orbit.n_steps), end)
+        tree = trees.where(leaf, joined, orbit.tree)
+        tree = tree._replace(done=tree.done | irreversible)
+        finer = m.again(m.origin, m.level + 1, m.back)
+        back = m._replace(end=point).again(point, lower, ~m.back)
+        coarser = m.again(m.end, lower, m.back)
+        after = trees.where(
+            arrives, back, trees.where(m.back & ~passes, coarser, trees.where(~passes & ~m.back, finer, m))
+        )
+        forced = ~m.back & (m.level == self.max_halvings) & ~full
+        return Orbit(
+            tree,
+            trees.where(forced, m, after),
+            leaf,
+            orbit.n_steps + 1,
+            orbit.sum_acceptance + jnp.where(first, jnp.exp(jnp.minimum(relative, 0)), 0),
+            orbit.tried + first,
+            jnp.where(arrives, jnp.maximum(orbit.finest, m.level), orbit.finest),
+            orbit.irreversible | irreversible,
+        )
+
+    def _info(self, orbit: Orbit) -> WALNUTSInfo:
+        chosen = orbit.tree.chosen
+        return WALNUTSInfo(
+            lp=chosen.state.logdensity,
+            acceptance_rate=orbit.sum_acceptance / orbit.tried.astype(orbit.sum_acceptance.dtype),
+            diverging=orbit.tree.diverging,
+            energy=chosen.energy,
+            n_steps=orbit.n_steps.astype(jnp.int32),
+            tree_depth=orbit.tree.depth.astype(jnp.int32),
+            finest=orbit.finest.astype(jnp.int32),
+            irreversible=orbit.irreversible,
+            step_size=largest_step(self.step_size),
+        )
