@@ -129,7 +129,7 @@ class GeodesicWALNUTS(ExactGradientSampler):
 
     gradient: GradientEstimator
     step_size: Setting = None
-    max_error: Setting = 0.5
+    max_error: Setting = 0.3
     max_depth: int = static(default=10)
     max_halvings: int = static(default=8)
     compiled: bool = static(default=True)
