@@ -14,11 +14,11 @@ velocity round) and keeps the volume, and l(z) the level chosen at z. From z one
 from z', with its velocity turned round, the states of level l are the same ones in the other order, so l passes there
 too, and l(F z') <= l: it is l unless a lower level passes from z', as happens where the lower level's errors differ
 between the two ways. If the orbit is drawn with the weights of its growth, a state z' behind such a step has the weight
-exp(-H(z')) P(l | F z') / P(l | z) = 0 relative to z: nothing behind it can be drawn. Here the half
-that is growing is given up at such a step, as it is where it turns back; which of its steps can be reversed is a function
-of the half's states alone, the same from either end. The steps that remain can all be reversed, so that on them "one
-macro step on" and "one macro step back" are inverse bijections that keep the volume, and the trajectory is a set of
-states of one orbit of these. From there on the proof is that of `geodesic_nuts`, word for word.
+exp(-H(z')) P(l | F z') / P(l | z) = 0 relative to z: nothing behind it can be drawn. Here the half that is growing is
+given up at such a step, as it is where it turns back; which of its steps can be reversed is a function of the half's
+states alone, the same from either end. The steps that remain can all be reversed, so that on them "one macro step on"
+and "one macro step back" are inverse bijections that keep the volume, and the trajectory is a set of states of one
+orbit of these. From there on the proof is that of `geodesic_nuts`, word for word.
 
 (Left out, the test of the way back gives states whose step cannot be reversed a weight that they do not have: the
 tests see it.) A step at level 0 needs no test, so where the density is smooth a leaf costs one gradient, as it does in
@@ -75,7 +75,7 @@ class Macro(NamedTuple):
     """A macro step under way.
 
     origin, end: where it begins and, on the way back, ended
-    at: the state that the micro steps have reached, after `count` of them
+    at: the state that the micro steps have reached, after `taken` of them
     lowest, highest: energies so far
     level: of these micro steps
     back: whether this is the way back, to see whether a lower level passes
@@ -87,19 +87,19 @@ class Macro(NamedTuple):
     lowest: Array
     highest: Array
     level: Array
-    count: Array
+    taken: Array
     back: Array
 
     def anew(self, start: Point, level: Array) -> Macro:
         """Return the macro step with micro steps of a level that begin anew at a state."""
         h = energy(start)
-        return self._replace(at=start, lowest=h, highest=h, level=level, count=jnp.zeros_like(self.count))
+        return self._replace(at=start, lowest=h, highest=h, level=level, taken=jnp.zeros_like(self.taken))
 
     def moved(self, point: Point) -> Macro:
         """Return the macro step one micro step further."""
         h = energy(point)
         lowest, highest = jnp.minimum(self.lowest, h), jnp.maximum(self.highest, h)
-        return self._replace(at=point, lowest=lowest, highest=highest, count=self.count + 1)
+        return self._replace(at=point, lowest=lowest, highest=highest, taken=self.taken + 1)
 
 
 class Orbit(NamedTuple):
@@ -164,7 +164,7 @@ class GeodesicWALNUTS(ExactGradientSampler):
         m = trees.where(orbit.waiting, _first(growth.origin(orbit.tree), orbit.macro), orbit.macro)
         m = m.moved(leapfrog(self.gradient, m.at, leaves.scaled(growth.h, _share(growth, orbit.tree, m))))
         over, last = ~(m.highest - m.lowest <= self.max_error), m.level == self.max_halvings
-        whole, relative = m.count == jnp.uint32(1) << m.level, growth.energy - energy(m.at)
+        whole, relative = m.taken == jnp.uint32(1) << m.level, growth.energy - energy(m.at)
         arrived = ~m.back & whole & (~over | last)
         irreversible = m.back & whole & ~over
         lost = ~m.back & ((last & ~(relative > -DIVERGENT_ENERGY)) | jnp.isposinf(m.at.logdensity))
