@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-NAMES = ("first_contact", "cold", "overhead", "one_kernel", "checkpointing", "exact", "stochastic", "sam")
+NAMES = ("first_contact", "cold", "overhead", "one_kernel", "warm_up", "checkpointing", "exact", "stochastic", "sam")
 
 
 def main() -> None:

@@ -108,7 +108,8 @@ mcmc.print_summary()
 
 def run(program: str, cache: str = "off") -> tuple[float, float]:
     """Return the seconds of the wall and of the processor of one new process."""
-    environment = os.environ | {"JAX_PLATFORMS": "cpu", "ORTHODROME_CACHE": cache}
+    bytecode = {"PYTHONDONTWRITEBYTECODE": ""}  # an installed package has it, as NumPyro here; a checkout must write it
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "ORTHODROME_CACHE": cache} | bytecode
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -25,9 +25,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from orthodrome.core import carried_logs
+from orthodrome.core import carried_logs, trees
 from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
+from orthodrome.core.row_blocks import rows_of_block, summed_over_rows
 from orthodrome.core.types import Noise, Tree
 from orthodrome.manifolds.manifold import Manifold
 
@@ -185,9 +186,23 @@ class Posterior(ExactLaw):
         """Return log pi_H(x), the log density with respect to the surface measure."""
         return self.embedded_prior(x) + self.embedded_likelihood(x, self.data)
 
+    def with_gradient(self, x: Tree) -> tuple[Array, Tree]:
+        """Return log pi_H(x) and its ambient gradient; of very many rows, block by block."""
+        if rows_of_block(x, self.data) is None:
+            return super().with_gradient(x)
+        value, gradient = self.likelihood_with_gradient(x)
+        prior, slope = jax.value_and_grad(self.embedded_prior)(x)
+        return prior + value, trees.add(slope, gradient)
+
     def likelihood_with_gradient(self, x: Tree) -> tuple[Array, Tree]:
         """Return the sum of the log likelihoods of all rows and its ambient gradient."""
-        return jax.value_and_grad(self.embedded_likelihood)(x, self.data)
+        return self.gradient_over_rows(x, self.data)
+
+    def gradient_over_rows(self, x: Tree, rows: Tree) -> tuple[Array, Tree]:
+        """Return the sum of the log likelihoods of the given rows and its ambient gradient; of very many, by blocks."""
+        both = jax.value_and_grad(self.embedded_likelihood)
+        block = rows_of_block(x, rows)
+        return both(x, rows) if block is None else summed_over_rows(lambda some: both(x, some), rows, block)
 
 
 @pytree

@@ -50,8 +50,8 @@ PICK = frozenset(
 )
 """Operations that pick, repeat or order elements, and so commute with the log; their other operands have no log."""
 INLINED = frozenset({"jit", "pjit", "closed_call", "core_call"})
-XLOGY = frozenset({"ne", "eq", "log", "mul", "neg", "broadcast_in_dim", "select_n", "jit", "pjit"})
-"""What `xlogy` and its like are made of."""
+XLOGY = frozenset({"ne", "eq", "or", "and", "not", "log", "mul", "neg", "broadcast_in_dim", "select_n", "jit", "pjit"})
+"""What `xlogy` and its like are made of, in JAX 0.12 also of a test whether y is not a number."""
 
 
 class Carried(NamedTuple):

@@ -74,7 +74,7 @@ def log_evidence(
     if "replica_lp" not in stats:
         raise BadInput("these draws have no `replica_lp`: log_evidence needs a run of `Tempering`")
     heights = np.asarray(stats["replica_lp"], float)
-    exponents = np.asarray(stats["exponent"], float)[0, -1]
+    exponents = _common_ladder(np.asarray(stats["exponent"], float)[:, -1])
     if target is None or log_hottest is not None:
         return _estimate(_blocks(heights), exponents, 0.0 if log_hottest is None else float(log_hottest))
     parts, groups = [], _by_component(draws, target.manifold)
@@ -94,6 +94,16 @@ def _estimate(blocks: Reals, exponents: Reals, reference: float) -> Evidence:
     thermodynamic = _jackknife(blocks, lambda h: _thermodynamic(exponents, h))
     bridge = _jackknife(blocks, lambda h: _bridge(exponents, h))
     return Evidence(thermodynamic[0] + reference, thermodynamic[1], bridge[0] + reference, bridge[1], reference)
+
+
+def _common_ladder(ladders: Reals) -> Reals:
+    """Return the ladder of all chains, or raise if they differ."""
+    if np.any(ladders != ladders[0]):
+        raise BadInput(
+            f"the chains have ladders of their own (exponents differ by up to {np.ptp(ladders, axis=0).max():.2g}); "
+            "estimate from one chain at a time: log_evidence(draws.isel(chain=[0]))"
+        )
+    return ladders[0]
 
 
 def _together(parts: list[Evidence], total: int) -> Evidence:

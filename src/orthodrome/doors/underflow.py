@@ -63,11 +63,12 @@ def _heights(target: Any, x: Tree, places: Array, index: int) -> tuple[Array, Ar
     leaves, structure = jax.tree.flatten(x)
     least = math.log(float(jnp.finfo(leaves[index].dtype).tiny))
 
-    def height(place: Array, log: float) -> Array:
+    def height(place: Array, log: Array) -> Array:
         leaf = leaves[index]
-        low = leaf.at[..., place].set(jnp.max(leaf) + log) if leaf.ndim else jnp.asarray(log, leaf.dtype)
+        low = leaf.at[..., place].set(jnp.max(leaf) + log) if leaf.ndim else log
         y = jax.tree.unflatten(structure, [*leaves[:index], low, *leaves[index + 1 :]])
         return target.embedded_logdensity(per_leaf(target.manifold, lambda m, a: m.retract(a), y))
 
-    small, zero = (jax.lax.map(partial(height, log=log), places) for log in (least / 2, 2 * least))
-    return small, zero
+    depths = jnp.repeat(jnp.asarray([least / 2, 2 * least], leaves[index].dtype), places.size)
+    heights = jax.lax.map(lambda look: height(*look), (jnp.tile(places, 2), depths))  # the density is traced once
+    return heights[: places.size], heights[places.size :]

@@ -14,20 +14,25 @@ that does not grow with the square of their number (Okabe et al. 2001; Syed et a
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 
-def log_odds(exponents: Array, heights: Array) -> Array:
-    """Return the log acceptance ratio of each pair (k, k + 1); minus infinity where a height is NaN."""
+def log_odds(exponents: Any, heights: Any, xp: Any = jnp) -> Any:
+    """Return the log acceptance ratio of each pair (k, k + 1); minus infinity where a height is NaN.
+
+    xp: the library of the arrays, JAX's or NumPy
+    """
     ratio = (exponents[:-1] - exponents[1:]) * (heights[1:] - heights[:-1])
-    return jnp.where(jnp.isnan(ratio), -jnp.inf, ratio)
+    return xp.where(xp.isnan(ratio), -xp.inf, ratio)
 
 
-def rates(exponents: Array, heights: Array) -> Array:
+def rates(exponents: Any, heights: Any, xp: Any = jnp) -> Any:
     """Return the acceptance probability of an exchange of each pair."""
-    return jnp.exp(jnp.minimum(log_odds(exponents, heights), 0))
+    return xp.exp(xp.minimum(log_odds(exponents, heights, xp), 0))
 
 
 def in_turns(key: Array, exponents: Array, heights: Array, turn: Array) -> Array:

@@ -15,7 +15,6 @@ import numpy as np
 from orthodrome.diagnostics.quick import look, quick_rhat
 from orthodrome.run.parallel import this_process
 from orthodrome.run.progress import new_progress
-from orthodrome.samplers.holders.tempering import Tempering
 
 RHAT = 1.4
 """One of four chains in a mode of its own has an R-hat of ranks of 1.65; chains in one mode that mix slowly have less
@@ -40,8 +39,8 @@ def rungs(dimension: int) -> int:
     return min(MOST, 2 + math.ceil(SPACING * math.log(1 / HOTTEST) * math.sqrt(dimension / 2)))
 
 
-def tempered(sampler: Any, dimension: int, progress: bool) -> Tempering:
-    """Return parallel tempering around a sampler; progress: whether to say that it is needed and what it costs."""
+def announced_rungs(dimension: int, progress: bool) -> int:
+    """Return the number of replicas for a posterior of this dimension; progress: whether to say what they cost."""
     replicas = rungs(dimension)
     with new_progress(progress and this_process().first) as bar:
         bar.say(
@@ -49,4 +48,4 @@ def tempered(sampler: Any, dimension: int, progress: bool) -> Tempering:
             f"temperatures, each draw of which takes {replicas} times as long or more (tempering=None, or --tempering "
             "none, leaves this out)"
         )
-    return Tempering(sampler, num_replicas=replicas, hottest=HOTTEST)
+    return replicas

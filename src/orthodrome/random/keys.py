@@ -38,21 +38,21 @@ def threefry(key: Array, first: Any, second: Any) -> tuple[Array, Array]:
 
 
 # Compiled for itself, so that it is traced once for a shape and stands in a program once, however often it is called
-# there: XLA puts it back into its place. In the primitives of JAX, which are traced in a fraction of the operators'
-# time.
+# there. In the primitives of JAX, which are traced in a fraction of the operators' time. In one piece: of smaller
+# functions, which are written faster, the compiler makes slower kernels.
 @jax.jit
 def _rounds(key0: Array, key1: Array, first: Array, second: Array) -> tuple[Array, Array]:
     """Return the words that the cipher makes of a counter, for four arrays of one shape."""
-    lax, full = jax.lax, lambda number: jax.lax.full_like(first, np.uint32(number))
-    schedule = key0, key1, lax.bitwise_xor(lax.bitwise_xor(key0, key1), full(PARITY))
-    x, y = lax.add(first, schedule[0]), lax.add(second, schedule[1])
+    lax = jax.lax
+    schedule = key0, key1, lax.bitwise_xor(lax.bitwise_xor(key0, key1), PARITY)
+    x, y = lax.add(first, key0), lax.add(second, key1)
     for group in range(5):
         for distance in ROTATIONS[group % 2]:
             x = lax.add(x, y)
-            over, under = lax.shift_left(y, full(distance)), lax.shift_right_logical(y, full(32 - distance))
+            over, under = lax.shift_left(y, np.uint32(distance)), lax.shift_right_logical(y, np.uint32(32 - distance))
             y = lax.bitwise_xor(x, lax.bitwise_or(over, under))
         x = lax.add(x, schedule[(group + 1) % 3])
-        y = lax.add(lax.add(y, schedule[(group + 2) % 3]), full(group + 1))
+        y = lax.add(lax.add(y, schedule[(group + 2) % 3]), np.uint32(group + 1))
     return x, y
 
 

@@ -22,6 +22,7 @@ from jax.sharding import Mesh
 import orthodrome.run.parallel as parallel
 from orthodrome import doors
 from orthodrome.core import trees
+from orthodrome.core.garbage import collected_later
 from orthodrome.errors import Diverged
 from orthodrome.run.ahead import compile_ahead
 from orthodrome.run.interrupt import Interruption
@@ -84,14 +85,16 @@ class Conductor(NamedTuple):
 
     def run(self, standing: Standing) -> tuple[Standing, str]:
         """Carry the run from where it stands to its end; return also why: finished, interrupted, or the rule."""
-        ahead = compile_ahead(self.setup, self.plan, standing)
+        with collected_later():
+            ahead = compile_ahead(self.setup, self.plan, standing)
         if standing.phase == "warmup":
             self._wait(ahead, "warmup")
             standing, _ = self._phase(standing, self.setup.sampler, self.plan.num_warmup, 0, 1)
             if standing.done < self.plan.num_warmup:
                 return standing, "interrupted"
             standing = self._begin_draws(standing)
-        sampler = self.setup.engine.place_sampler(self.setup.tuned(standing.tuned))
+        with collected_later():
+            sampler = self.setup.engine.place_sampler(self.setup.tuned(standing.tuned))
         self._wait(ahead, "draws")
         return self._phase(standing, sampler, self.plan.num_draws, self.plan.num_warmup, self.plan.thin)
 

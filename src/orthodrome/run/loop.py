@@ -12,6 +12,7 @@ raised it.
 
 from __future__ import annotations
 
+import weakref
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
+from orthodrome.tuning import Adapted, Tuner
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -145,7 +147,7 @@ def _all_chains(
         return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))
 
     rows = jax.vmap(lambda _: empty(like, length))(chains)
-    run = one_kernel.as_one_kernel(loop) if in_one_kernel else loop
+    run = one_kernel.as_one_kernel(loop, inlined=isinstance(sampler, Tuner)) if in_one_kernel else loop
     state, rows = run(sampler, keys, state, rows, first_step, count)
     return state, jax.vmap(partial(taken_apart, like=like))(rows)
 
@@ -164,7 +166,14 @@ def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, m
         chains, state = jax.tree.map(lambda leaf: _shape(leaf, mesh.size), (chains, state))
     keys, first_step = jax.eval_shape(chain_keys, key, chains), np.uint32(0)
     program = draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr
-    return one_kernel.fits(program, chains.shape[0])
+    if program not in _fitting:  # asked before every chunk
+        sums = jax.tree.leaves(state.tuning) if isinstance(sampler, Adapted) else []
+        _fitting[program] = one_kernel.fits(program, chains.shape[0], frozenset(np.shape(leaf) for leaf in sums))
+    return _fitting[program]
+
+
+_fitting: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+"""Traced program -> whether it fits one kernel."""
 
 
 def _shape(leaf: Any, parts: int = 1) -> Any:

@@ -29,6 +29,9 @@ them too, but its ordinary program is the faster one: HMC 1.5 to 3 times, NUTS 1
 OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_backend_optimization_level": 1}
 """The options of the compiler: no operations are given to a library, which cannot be called from inside a kernel; and
 LLVM does what pays, as its higher levels take up to three times as long for one large kernel, which is then as fast."""
+ATTRIBUTES = {"xla_cpu_small_call": "true", "inlineable": "false"}
+"""What makes a call one kernel. Functions inside that JAX makes only as it lowers a program get them too, and stay
+functions of the kernel, unless they are told otherwise."""
 MOST_OPERATIONS = 4000
 MOST_ELEMENTS = 20_000
 LOOPS = "cond custom_jvp_call custom_vjp_call jit scan while"
@@ -56,31 +59,41 @@ def known() -> bool:
     return jax.default_backend() == "cpu" and jaxlib.__version__.startswith(TESTED)
 
 
-def fits(program: ClosedJaxpr, num_chains: int) -> bool:
-    """Return whether a program, one draw of some chains, is small and has known operations only."""
+def fits(program: ClosedJaxpr, num_chains: int, sums: frozenset[tuple[int, ...]] = frozenset()) -> bool:
+    """Return whether a program, one draw of some chains, is small and has known operations only.
+
+    sums: shapes of arrays that may be large, as they are added to in place
+    """
     most = MOST_ELEMENTS * num_chains
     operations = list(_operations(program.jaxpr))
+    values = (value for each in operations for value in (*each.invars, *each.outvars))
     return (
         len(operations) <= MOST_OPERATIONS
         and all(_allowed(each) for each in operations)
-        and all(_elements(value) <= most for each in operations for value in (*each.invars, *each.outvars))
+        and all(_elements(value) <= most or value.aval.shape in sums for value in values)
     )
 
 
-def as_one_kernel(program: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the program as a call that is compiled into one kernel; what is inside it does not carry the attribute,
-    and is traced before, where JAX remembers the traces of the ordinary program."""
+def as_one_kernel(program: Callable[..., Any], inlined: bool) -> Callable[..., Any]:
+    """Return the program as a call that is compiled into one kernel; what is inside it is traced before, where JAX
+    remembers the traces of the ordinary program.
+
+    inlined: whether the functions inside it (random numbers, bodies of loops) are inlined: a kernel that is compiled in
+        half the time, and takes up to a quarter longer to run, as it computes what they return more than once
+    """
     from jax.experimental.xla_metadata import set_xla_metadata
+
+    within = {"xla_cpu_small_call": "false", "inlineable": "true"} if inlined else dict.fromkeys(ATTRIBUTES)
 
     def call(*arguments: Any) -> Any:
         traced, shapes = jax.make_jaxpr(program, return_shape=True)(*arguments)
 
         @jax.jit
         def inside(*leaves: Any) -> Any:
-            with set_xla_metadata(xla_cpu_small_call=None, inlineable=None):
+            with set_xla_metadata(**within):
                 return jaxpr_as_fun(traced)(*leaves)
 
-        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+        with set_xla_metadata(**ATTRIBUTES):
             results = inside(*jax.tree.leaves(arguments))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 

@@ -21,6 +21,7 @@ from jax.sharding import Mesh
 
 import orthodrome.run.parallel as parallel
 from orthodrome import doors
+from orthodrome.core.garbage import collected_later
 from orthodrome.errors import Diverged, OrthodromeWarning
 from orthodrome.run.conduct import Conductor
 from orthodrome.run.extras import add_groups, check_pointwise
@@ -121,7 +122,8 @@ def sample(
         mesh = spread_chains(sampler, num_chains, mesh, bar)
         if sampler.compiled:
             bar.compiling()
-        setup = set_up(sampler, start, plan, mesh)
+        with collected_later():
+            setup = set_up(sampler, start, plan, mesh)
         shapes = {name: leaf.shape[1:] for name, leaf in draws.named_leaves(setup.positions).items()}
         draws.check_labels(shapes, dims, coords)
         if checkpoint is not None:

@@ -50,42 +50,66 @@ def _debye_polynomials(terms: int) -> tuple[list[list[float]], list[list[float]]
 DEBYE_U, DEBYE_W = _debye_polynomials(TERMS)
 
 
+SINGLE_TERMS = 5
+"""So many terms are exact to rounding in single precision: the next ones are below 2e-8 of the largest."""
+
+
 def _horner(coefficients: list[Any], x: Array) -> Array:
-    value = jnp.zeros_like(x)
-    for c in reversed(coefficients):
-        value = value * x + c
+    value = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        value = x * value + c
     return value
+
+
+def _terms(dtype: Any) -> int:
+    """Return how many terms of Debye's expansion a type of numbers can tell from more of them."""
+    return TERMS if jnp.finfo(dtype).eps < 1e-10 else SINGLE_TERMS
 
 
 def _debye_sum(table: list[list[float]], t: Array, m: Array) -> Array:
     """Return sum_k table_k(t) / m^k without its first term, which is a constant."""
-    return _horner([0.0] + [_horner(row, t * t) for row in table[1:]], t / m)
+    square = t * t
+    return t / m * _horner([_horner(row, square) for row in table[1 : _terms(t.dtype) + 1]], t / m)
 
 
-def _top_ratio(m: Array, x: Array) -> tuple[Array, Array]:
-    """Return r_m(x) and its slope at an order where Debye's expansion is exact to rounding."""
-    z = x / m
-    s = jnp.sqrt(1 + z * z)
-
-    def correction(t: Array) -> Array:
-        return t * t * (0.5 + _debye_sum(DEBYE_W, t, m)) / (m * (1 + _debye_sum(DEBYE_U, t, m)))
-
-    h, h_slope = jax.jvp(correction, (1 / s,), (jnp.ones_like(s),))
-    return z * (1 / (1 + s) - h), (1 / (s * (1 + s)) - h + z * z / s**3 * h_slope) / m
+def _correction(m: Array, t: Array) -> Array:
+    """Return what of r_m the leading term z / (1 + s) lacks, over -z."""
+    return t * t * (0.5 + _debye_sum(DEBYE_W, t, m)) / (m * (1 + _debye_sum(DEBYE_U, t, m)))
 
 
 @jax.jit
-def _descend(order: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Return r and dr/dx at the order nu, and L_nu - L_{nu + SHIFT}."""
+def _descend(order: Array, x: Array) -> tuple[Array, Array]:
+    """Return r at the order nu, and L_nu - L_{nu + SHIFT}."""
 
-    def body(i: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        r, slope, log_sum = carry
+    def body(i: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        r, log_sum = carry
+        twice = 2 * (order + (SHIFT - i).astype(x.dtype))
+        return x / (twice + x * r), log_sum + jnp.log1p(x * r / twice)
+
+    m = order + SHIFT
+    z = x / m
+    s = jnp.sqrt(1 + z * z)
+    top = z * (1 / (1 + s) - _correction(m, 1 / s))
+    return jax.lax.fori_loop(0, SHIFT, body, (top, jnp.zeros_like(x)))
+
+
+# By hand, as automatic differentiation of x / (2 k + x r) cancels; for itself, as a gradient does not need it.
+@jax.jit
+def _slope(order: Array, x: Array) -> Array:
+    """Return dr/dx at the order nu."""
+
+    def body(i: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        r, slope = carry
         twice = 2 * (order + (SHIFT - i).astype(x.dtype))
         below = twice + x * r
-        return x / below, (twice - x * x * slope) / below**2, log_sum + jnp.log1p(x * r / twice)
+        return x / below, (twice - x * x * slope) / below**2
 
-    top = (*_top_ratio(order + SHIFT, x), jnp.zeros_like(x))
-    return jax.lax.fori_loop(0, SHIFT, body, top)
+    m = order + SHIFT
+    z = x / m
+    s = jnp.sqrt(1 + z * z)
+    h, h_slope = jax.jvp(partial(_correction, m), (1 / s,), (jnp.ones_like(s),))
+    top = z * (1 / (1 + s) - h), (1 / (s * (1 + s)) - h + z * z / s**3 * h_slope) / m
+    return jax.lax.fori_loop(0, SHIFT, body, top)[1]
 
 
 @partial(jax.jit, static_argnums=2)
@@ -100,7 +124,7 @@ def _log_top(m: Array, x: Array, scaled: bool) -> Array:
 
 
 def _log_relative(order: Array, x: Array, scaled: bool) -> Array:
-    return _log_top(order + SHIFT, x, scaled) + _descend(order, x)[2]
+    return _log_top(order + SHIFT, x, scaled) + _descend(order, x)[1]
 
 
 def _only_in_argument(tangent: Any) -> None:
@@ -125,8 +149,7 @@ def _log_mgf_scaled(order: Array, x: Array) -> Array:
 
 def _ratio_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     _only_in_argument(tangents[0])
-    r, slope, _ = _descend(*primals)
-    return r, slope * tangents[1]
+    return _ratio(*primals), _slope(*primals) * tangents[1]
 
 
 def _log_mgf_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:

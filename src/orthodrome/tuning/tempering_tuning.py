@@ -2,10 +2,8 @@
 
 Each replica is an `Adapted` sampler of its own tempered law, pooled over chains. The ladder is set anew at the ends of
 the same windows: with r_k the mean rejection rate of the exchange k, k + 1 in the window, the cumulative sum R(e) of
-the
-r_k is a function that depends on the law and little on the ladder (the communication barrier of Syed et al. 2022);
-rungs
-at equal distances of R make all exchanges equally likely.
+the r_k is a function that depends on the law and little on the ladder (the communication barrier of Syed et al. 2022);
+rungs at equal distances of R make all exchanges equally likely.
 """
 
 from __future__ import annotations
@@ -162,10 +160,13 @@ def changed(before: ExactSampler, after: ExactSampler) -> dict[str, Any]:
     return {name: value for name, value in vars(after).items() if value is not vars(before)[name]}
 
 
-def respaced(exponents: Array, rejection: Array) -> Array:
-    """Return rungs at equal distances of the cumulative rejection rate, between the same ends."""
-    zero = jnp.zeros(1, exponents.dtype)
-    barrier = jnp.concatenate([zero, jnp.cumsum(jnp.maximum(rejection, LEAST))])
-    wanted = jnp.linspace(0, 1, exponents.size, dtype=exponents.dtype) * barrier[-1]
-    inside = jnp.interp(wanted[1:-1], barrier, exponents)
-    return jnp.concatenate([exponents[:1], inside, exponents[-1:]])
+def respaced(exponents: Any, rejection: Any, xp: Any = jnp) -> Any:
+    """Return rungs at equal distances of the cumulative rejection rate, between the same ends.
+
+    xp: the library of the arrays, JAX's or NumPy
+    """
+    zero = xp.zeros(1, exponents.dtype)
+    barrier = xp.concatenate([zero, xp.cumsum(xp.maximum(rejection, LEAST))])
+    wanted = xp.linspace(0, 1, exponents.size, dtype=exponents.dtype) * barrier[-1]
+    inside = xp.interp(wanted[1:-1], barrier, exponents)
+    return xp.concatenate([exponents[:1], inside, exponents[-1:]])

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.sparse
+from scipy.special import digamma
 from scipy.stats import gamma, lomax, norm
 
 from orthodrome.errors import BadInput, NotConverged, OrthodromeWarning
-from orthodrome.models.completion import MatrixCompletion
+from orthodrome.models.completion import MatrixCompletion, noises
 from orthodrome.models.completion.columns import as_one, each_its_own
 from orthodrome.models.completion.entries import read_entries
 from orthodrome.models.completion.law import SHAPE, posterior, units
@@ -105,14 +106,19 @@ def test_the_density_is_the_model(prior: str) -> None:
         matrix, _ = planted((7, 5), 0.7)
         entries = read_entries(matrix)
         centre, spread, unit = units(entries, 0.8)
-        law, rng, found = posterior(entries, prior, 0.8, "float64"), np.random.default_rng(0), []
+        own = np.array([1.0, 0.5, 2.0, 1.0, 0.7])
+        law, rng, found = posterior(entries, prior, 0.8, "float64", own), np.random.default_rng(0), []
         for _ in range(3):
             left, right = (np.linalg.qr(rng.normal(size=(n, 2)))[0] for n in (7, 5))
             s, sigma, mean = rng.exponential(size=2), rng.exponential(), rng.normal()
             x = {"left": left, "right": right, "singular_values": s, "noise": np.array(sigma), "mean": np.array(mean)}
             value = law.user_logdensity({name: jnp.asarray(a) for name, a in x.items()})
             fit = centre + spread * mean + ((left * s * unit) @ right.T)[entries.rows, entries.columns]
-            exact = norm.logpdf(entries.values, fit, sigma * spread).sum() - sigma + norm.logpdf(mean)
+            exact = (
+                norm.logpdf(entries.values, fit, sigma * own[entries.columns] * spread).sum()
+                - sigma
+                + norm.logpdf(mean)
+            )
             if prior == "adaptive":
                 exact += lomax.logpdf(s, SHAPE).sum()
             else:
@@ -133,40 +139,88 @@ def of_columns(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.where(rng.random(matrix.shape) < 0.6, matrix, np.nan), matrix
 
 
-def test_columns_have_a_place_and_a_scale_of_their_own() -> None:
-    """Those of the observed entries and one more, of the mean and the variance of all; equal and no entries too."""
+def test_scales_of_columns_are_those_of_their_law() -> None:
+    """Columns drawn from the law of the scales: the estimates have its digamma means, and less error than their own."""
+    rng = np.random.default_rng(0)
+    size, n, nu, t = 4000, 6, 4.0, 3.0
+    exact = t / np.sqrt(rng.chisquare(nu, size) / nu)
+    matrix = 50 + 7 * rng.normal(size=size) + exact * rng.normal(size=(n, size))
+    found = each_its_own(read_entries(matrix))
+    posterior = np.log((np.var(matrix, axis=0) * n + nu * t**2) / 2) - digamma((n - 1 + nu) / 2)
+    np.testing.assert_allclose(2 * np.log(found.scale), posterior, atol=0.1)
+    off = np.log(found.scale / exact)
+    assert abs(off.mean()) < 4 * off.std() / np.sqrt(size) + 0.01
+    assert np.mean(off**2) < 0.8 * np.mean(np.log(np.std(matrix, axis=0, ddof=1) / exact) ** 2)
+    assert np.var(found.place) < np.var(matrix.mean(axis=0))  # drawn together, as 7 and exact / sqrt(6) differ little
+
+
+def test_columns_that_are_alike_share_place_and_scale() -> None:
+    """Of 400 columns of one law; and of three entries that cannot say anything of their own."""
+    matrix = 5 + 2 * np.random.default_rng(0).normal(size=(4, 400))
+    found = each_its_own(read_entries(matrix))
+    assert np.ptp(found.scale) < 0.2 and abs(found.scale.mean() - 2) < 0.1
+    assert np.ptp(found.place) < 0.2 * np.ptp(matrix.mean(axis=0)) and abs(found.place.mean() - 5) < 0.2
+    lonely = each_its_own(read_entries(([0, 1, 2], [0, 1, 2], [1.0, 2.0, 6.0])))
+    np.testing.assert_allclose(lonely.scale, np.std([1.0, 2.0, 6.0]))
+
+
+@pytest.mark.parametrize(("shift", "factor"), [(0.0, 1.0), (-3e4, 100.0)])
+def test_columns_have_a_place_and_a_scale_of_their_own(shift: float, factor: float) -> None:
+    """However far apart the places of the columns are, a quiet column keeps its scale; equal and no entries have one
+    too, and other units of all entries are other units of the estimates."""
     matrix, _ = of_columns()
+    matrix[:, 3] += 0.1  # whose mean is rounded
     matrix[:, 5] = np.nan
     with pytest.warns(OrthodromeWarning, match="column"):
-        entries = read_entries(matrix)
-    found = each_its_own(entries)
-    for j in (0, 3, 5, 29):
-        y = matrix[~np.isnan(matrix[:, j]), j]
-        place = np.append(y, entries.values.mean()).mean()
-        square = np.append((y - place) ** 2, entries.values.var()).mean()
-        np.testing.assert_allclose((found.place[j], found.scale[j]), (place, np.sqrt(square)), rtol=1e-12)
+        entries = read_entries(shift + factor * matrix)
+    found, count = each_its_own(entries), np.sum(~np.isnan(matrix), axis=0)
+    others = [j for j in range(30) if j not in (3, 5)]
+    own = factor * np.nanstd(matrix[:, others], axis=0, ddof=1)
+    assert np.max(np.abs(np.log(found.scale[others] / own))) < 0.15
+    means = shift + factor * np.nanmean(matrix[:, others], axis=0)
+    assert np.all(np.abs(found.place[others] - means) < 0.1 * own / np.sqrt(count[others]))
+    assert 0 < found.scale[3] < own.min() and abs((found.place[3] - shift) / factor - 7.1) < 1e-3
+    assert own.min() < found.scale[5] < own.max() and abs(found.place[5] - means.mean()) < 0.1 * np.ptp(means)
     z = found.standardised(entries)
     np.testing.assert_allclose(found.place[z.columns] + found.scale[z.columns] * z.values, entries.values, rtol=1e-12)
     assert as_one(entries).standardised(entries).values.tolist() == entries.values.tolist()
 
 
+def test_columns_have_noises_of_their_own() -> None:
+    """Columns whose noises differ fourfold about one signal; and a column of equal entries, whose noise is not zero."""
+    rng = np.random.default_rng(0)
+    noise = np.geomspace(0.25, 1, 40)
+    matrix = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 40)) + noise * rng.normal(size=(300, 40))
+    matrix[:, 20] = 0
+    entries = read_entries(np.where(rng.random(matrix.shape) < 0.5, matrix, np.nan))
+    own = noises.each_its_own(entries, 2, 0)
+    begun = starts(entries, 2, units(entries, 1.0), 1, 0, "float64", own)[0]
+    found = np.log(float(begun["noise"]) * own * np.std(entries.values) / noise)
+    others = np.arange(40) != 20
+    assert abs(found[others].mean()) < 0.05 and np.max(np.abs(found[others])) < 0.25
+    assert 0.1 < own[20] < own[others].min()
+    assert np.all(noises.all_alike(entries, 2, 0) == 1)
+
+
 @pytest.mark.slow
 def test_intervals_follow_the_scale_of_the_columns() -> None:
-    """In units of the columns intervals cover quiet and loud columns alike; with one noise for all they do not."""
+    """In units of the columns intervals cover quiet and loud columns alike, wherever the columns are; with one noise
+    for all they do not, even where all columns are about zero, and predictions are worse."""
     known, matrix = of_columns()
     test = np.nonzero(np.isnan(known))
     quiet, loud = test[1] < 10, test[1] >= 20
     cover, error = {}, {}
-    for units_ in ("matrix", "columns"):
+    for units_, places in (("matrix", 10 * np.arange(30)), ("columns", np.zeros(30))):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            model = MatrixCompletion(3, units=units_, batch_size=300, num_steps=5).fit(known)
+            model = MatrixCompletion(3, units=units_, batch_size=300, num_steps=5).fit(known - places)
         low, high = model.predict_interval(*test, 0.8).T
-        inside = (low < matrix[test]) & (matrix[test] < high)
+        exact = (matrix - places)[test]
+        inside = (low < exact) & (exact < high)
         cover[units_] = inside[quiet].mean(), inside[loud].mean()
-        error[units_] = np.abs(model.predict(*test) - matrix[test])[loud].mean()
-    assert max(abs(np.array(cover["columns"]) - 0.8)) < 0.1
-    assert cover["matrix"][0] > 0.9
+        error[units_] = np.abs(model.predict(*test) - exact)[loud].mean()
+    assert max(abs(np.array(cover["columns"]) - 0.8)) < 0.1, cover
+    assert cover["matrix"][0] > 0.9 and cover["matrix"][1] < 0.7, cover
     assert error["columns"] < error["matrix"]
 
 

@@ -65,7 +65,7 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
 
     def drawn(self: Any, sampler: Any, starts: Any, dims: Any, coords: Any, saving: Any) -> Any:
         used.append(type(sampler).__name__)
-        level = np.array([5.0, -5.0])[:, None, None] * (apart and used[-1] != "Tempering")
+        level = np.array([5.0, -5.0])[:, None, None] * (apart and used[-1] != "EigenmodelTempering")
         values = level + np.random.default_rng(0).normal(size=(2, 100, 1))
         arrays = {"eigenvalues": values, "intercept": values[..., 0], "frame": np.ones((2, 100, 24, 1)) / 24**0.5}
         named = draws.dataset(arrays, dims=dims)
@@ -75,7 +75,7 @@ def test_chains_in_two_modes_are_drawn_again_with_tempering(monkeypatch: pytest.
 
     monkeypatch.setattr(network_model.NetworkEigenmodel, "drawn", drawn)
     fit = lambda **given: NetworkEigenmodel(1, restarts=0, num_chains=2, **given).fit(two_blocks())
-    assert fit().tempered_ and used == ["EigenmodelHMC", "Tempering"]
+    assert fit().tempered_ and used == ["EigenmodelHMC", "EigenmodelTempering"]
     used.clear()
     assert not fit(tempering=None).tempered_ and used == ["EigenmodelHMC"]
     used.clear()

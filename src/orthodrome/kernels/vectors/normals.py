@@ -15,8 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
-from orthodrome.kernels.lanes import LANES, fused, root, splat
-from orthodrome.kernels.vectors.eights import EIGHT, read, write
+from orthodrome.kernels.lanes import fused, load, root, splat, store
 from orthodrome.kernels.vectors.elementary import OPTIONS, log
 from orthodrome.kernels.vectors.lane_bits import (
     as_bits,
@@ -63,16 +62,14 @@ def _pair(bits, turn):  # type: ignore[no-untyped-def]
 @njit(**OPTIONS)
 def fill_normals(state, out):  # type: ignore[no-untyped-def]
     """Fill all rows (an even number) of `out`, (rows, LANES) float32, with standard normals; state: (4, LANES)."""
-    for half in range(0, LANES, EIGHT):
-        a, b = read(state, half), read(state, LANES + half)
-        c, count = read(state, 2 * LANES + half), read(state, 3 * LANES + half)
-        for row in range(0, out.shape[0], 2):
-            a, b, c, count, bits = _advanced(a, b, c, count)
-            a, b, c, count, turn = _advanced(a, b, c, count)
-            first, second = _pair(bits, turn)
-            write(out, row * LANES + half, first)
-            write(out, row * LANES + LANES + half, second)
-        write(state, half, a)
-        write(state, LANES + half, b)
-        write(state, 2 * LANES + half, c)
-        write(state, 3 * LANES + half, count)
+    a, b, c, count = load(state, 0), load(state, 1), load(state, 2), load(state, 3)
+    for row in range(0, out.shape[0], 2):
+        a, b, c, count, bits = _advanced(a, b, c, count)
+        a, b, c, count, turn = _advanced(a, b, c, count)
+        first, second = _pair(bits, turn)
+        store(out, row, first)
+        store(out, row + 1, second)
+    store(state, 0, a)
+    store(state, 1, b)
+    store(state, 2, c)
+    store(state, 3, count)

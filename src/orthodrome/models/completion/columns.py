@@ -3,13 +3,17 @@
     y_ij = m_j + d_j z_ij,      z_ij ~ N(mu + [U diag(s) V']_ij, sigma^2)
 
 One noise for all entries is then a noise of each column in proportion to d_j. m_j and d_j are fixed before the draws,
-from the observed entries of the column and one entry more, which stands for the whole matrix:
+from the n_j observed entries of a column, their mean a_j and their sum of squared deviations S_j, by empirical Bayes
+(Smyth 2004, for the variances of genes):
 
-    m_j = (sum_i y_ij + mean) / (n_j + 1),      d_j^2 = (sum_i (y_ij - m_j)^2 + variance) / (n_j + 1),
+    1 / d_j^2 ~ Gamma(nu / 2, nu t^2 / 2),    2 log d_j = log((S_j + nu t^2) / 2) - digamma((n_j - 1 + nu) / 2)
+    a_j ~ N(m, w + d_j^2 / n_j),              m_j = m + w (a_j - m) / (w + d_j^2 / n_j)
 
-so that a column whose entries are all equal, or that has none, has a scale too. A noise that is drawn for each column
-instead would end at zero: with two columns of equal entries or more the likelihood has no bound, as U can have their
-direction.
+where nu and t^2 have the mean and the variance over columns of log S_j, m and w those of a_j, and d_j is exp of the
+posterior mean of its logarithm. So columns that are alike share their scale, columns that differ keep their own, and a
+column with equal entries or with none has one too. What stands for the other columns must not be an entry of the whole
+matrix: where the places of the columns lie far apart, that would be all that the scale of a quiet column is made of.
+By what else the noises of columns differ, `noises` tells.
 """
 
 from __future__ import annotations
@@ -17,9 +21,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import digamma, polygamma
 
 from orthodrome.core.types import Reals
 from orthodrome.models.completion.entries import Entries
+
+FEWEST = 3
+"""The smallest number of columns with different entries from which the law of the scales is estimated."""
+ROUNDING = 1e-12
+"""Deviations below this share of a column's mean are rounding; so is a variance of log scales below this."""
 
 
 class Columns(NamedTuple):
@@ -40,12 +51,45 @@ def as_one(entries: Entries) -> Columns:
 
 
 def each_its_own(entries: Entries) -> Columns:
-    """Return the place and the scale of each column, from its entries and one for the whole matrix."""
+    """Return the place and the scale of each column, by empirical Bayes over the columns."""
     j, y, size = entries.columns, entries.values, entries.shape[1]
-    count = np.bincount(j, minlength=size) + 1
-    place = (np.bincount(j, y, size) + y.mean()) / count
-    squares = np.bincount(j, (y - place[j]) ** 2, size)
-    return Columns(place, np.sqrt((squares + y.var()) / count))
+    count = np.bincount(j, minlength=size).astype(float)
+    mean = np.bincount(j, y, size) / np.maximum(count, 1)
+    squares: Reals = np.bincount(j, (y - mean[j]) ** 2, size).astype(float)
+    squares = np.where(squares > count * (ROUNDING * mean) ** 2, squares, 0.0)
+    scale = shrunken_scales(count, squares, float(np.var(y)))
+    return Columns(shrunken_places(count, mean, scale), scale)
+
+
+def shrunken_scales(count: Reals, squares: Reals, variance: float) -> Reals:
+    """Return exp E[log d_j], by the law of the scales of all columns.
+
+    count, squares: number of entries and sum of squared deviations of each column
+    variance: of all entries, used where the columns say nothing of their own
+    """
+    free = np.maximum(count - 1, 0)
+    varies = (free > 0) & (squares > 0)
+    if varies.sum() < FEWEST:
+        inside = float(squares.sum()) / max(float(free.sum()), 1.0)
+        return np.full(len(count), np.sqrt(inside or variance))
+    half = free[varies] / 2
+    logs = np.log(squares[varies] / 2) - digamma(half)  # log d_j^2 without bias
+    spread = float(logs.var(ddof=1) - polygamma(1, half).mean())
+    if spread <= ROUNDING:  # they vary no more than estimates of one scale would
+        return np.full(len(count), np.exp(logs.mean() / 2))
+    half_nu = np.exp(brentq(lambda power: polygamma(1, np.exp(power)) - spread, -20, 40))
+    prior = 2 * np.exp(logs.mean() + digamma(half_nu))  # nu t^2
+    return np.sqrt((squares + prior) / 2 * np.exp(-digamma(free / 2 + half_nu)))
+
+
+def shrunken_places(count: Reals, mean: Reals, scale: Reals) -> Reals:
+    """Return the means of the columns, drawn together by as much as the errors of estimates make them differ."""
+    seen = count > 0
+    error = scale**2 / np.maximum(count, 1)
+    centre = mean[seen].mean()
+    between = max(float(np.mean((mean[seen] - centre) ** 2) - np.mean(error[seen])), 0.0)
+    trust = np.where(seen, between / np.maximum(between + error, np.finfo(float).tiny), 0.0)
+    return centre + trust * (mean - centre)
 
 
 COLUMNS = {"matrix": as_one, "columns": each_its_own}

@@ -12,6 +12,8 @@ They relax U and V to unit columns; here the columns are orthonormal, so that s 
 adaptive prior shrinks small values as the other does, and leaves large ones alone. Priors are densities in s, not in
 the matrix. mu is normal about the mean of the entries, sigma exponential; both are weak. `scale` is in units of
 sigma_y sqrt(m + n), the size of the largest singular value of pure noise with the entries' standard deviation.
+
+Where columns have units of their own, they have noises of their own too, sigma t_j with t fixed (`noises`).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from orthodrome.core.types import Reals
 from orthodrome.manifolds import Euclidean, LogPositive, Product, Stiefel
 from orthodrome.models.completion.entries import Entries
 from orthodrome.targets import Posterior
@@ -50,15 +53,18 @@ def exponential_logprior(x: dict[str, Array]) -> Array:
 def entry_loglikelihood(x: dict[str, Array], entry: dict[str, Array]) -> Array:
     """Return the log likelihood of one entry, in units of the standard deviation of all."""
     low = jnp.sum(x["left"][entry["row"]] * x["singular_values"] * x["right"][entry["column"]])
-    off = (entry["value"] - x["mean"] - entry["unit"] * low) / x["noise"]
+    off = (entry["value"] - x["mean"] - entry["unit"] * low) / (x["noise"] * entry["own"])
     return -off * off / 2 - jnp.log(x["noise"])
 
 
 LOGPRIORS = {"adaptive": adaptive_logprior, "exponential": exponential_logprior}
 
 
-def posterior(entries: Entries, prior: str, scale: float, dtype: str) -> Posterior:
-    """Return the posterior, in units in which the entries have mean 0 and standard deviation 1 and s has scale 1."""
+def posterior(entries: Entries, prior: str, scale: float, dtype: str, own: Reals) -> Posterior:
+    """Return the posterior, in units in which the entries have mean 0 and standard deviation 1 and s has scale 1.
+
+    own: t_j, the noise of each column in units of the common one
+    """
     centre, spread, unit = units(entries, scale)
     count = len(entries.values)
     data: dict[str, Any] = {
@@ -66,6 +72,7 @@ def posterior(entries: Entries, prior: str, scale: float, dtype: str) -> Posteri
         "column": jnp.asarray(entries.columns),
         "value": jnp.asarray((entries.values - centre) / spread, dtype),
         "unit": jnp.full(count, unit / spread, dtype),
+        "own": jnp.asarray(own[entries.columns], dtype),
     }
     return Posterior(manifold(), LOGPRIORS[prior], entry_loglikelihood, data)
 

@@ -1,6 +1,7 @@
 """`MatrixCompletion`: a matrix from some of its entries, by orthonormal factors (Liu, Zhu & Song 2016, section 6).
 
-    y_ij = mu + [U diag(s) V']_ij + N(0, sigma^2),     for columns of different scale in units of each (`columns`)
+    y_ij = mu + [U diag(s) V']_ij + N(0, sigma^2),     for columns of different scale in units of each (`columns`),
+                                                       with a noise of each
 
 U and V live on Stiefel manifolds, so that the factorisation is the singular value decomposition, unique up to signs and
 order; the prior of the singular values s is that of Song & Zhu (2016), see `law`. All are sampled together by
@@ -31,6 +32,7 @@ from orthodrome.models.base import SampledModel, thinned
 from orthodrome.models.completion.columns import COLUMNS
 from orthodrome.models.completion.entries import Entries, read_entries, read_places
 from orthodrome.models.completion.law import PRIORS, posterior, units
+from orthodrome.models.completion.noises import NOISES
 from orthodrome.models.completion.starts import starts
 from orthodrome.samplers.stochastic.gsgnht import GSGNHT
 from orthodrome.samplers.stochastic.sggmc import SGGMC
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     import xarray
 
 METHODS = {"gsgnht": GSGNHT, "sggmc": SGGMC}
-NOISES = 5
+REPEATED = 5
 """Draws of the observation noise for each draw of the parameters, in intervals."""
 DIMS = {"left": ["row", "component"], "right": ["column", "component"], "singular_values": ["component"]}
 
@@ -51,8 +53,8 @@ class MatrixCompletion(SampledModel):
     rank: p, the number of singular values; the prior shrinks superfluous ones
     prior: of the singular values: 'adaptive' (each has a rate of its own) or 'exponential' (the nuclear norm)
     scale: of that prior, in units of the largest singular value of noise as large as the entries
-    units: what the noise and the singular vectors are measured in: 'matrix' (all columns alike) or 'columns' (each in
-        its own standard deviation, about its own mean), for columns that differ in scale
+    units: what the noise and the singular vectors are measured in: 'matrix' (all columns alike, one noise) or 'columns'
+        (each in its own standard deviation, about its own mean, with a noise of its own), for columns that differ
     method: 'gsgnht' or 'sggmc'
     batch_size: entries in a gradient; None: a twentieth of them, at least 1,000
     control_variates: whether a gradient is a difference from one of all entries at an anchor that follows the chain
@@ -66,7 +68,8 @@ class MatrixCompletion(SampledModel):
 
     After `fit`: draws_ with left, right, singular_values, noise and mean, components aligned; shape_, of the matrix;
     left_, singular_values_, right_, noise_, mean_ (posterior means, factors brought back to orthonormal columns), which
-    together are a matrix in units of columns_ (place and scale of each column: 0 and 1 if `units` is 'matrix').
+    together are a matrix in units of columns_ (place and scale of each column: 0 and 1 if `units` is 'matrix');
+    column_noise_, the standard deviation of the noise of each column in the units of its entries.
     """
 
     def __init__(
@@ -113,11 +116,12 @@ class MatrixCompletion(SampledModel):
         entries = self.columns_.standardised(entries)
         scale = units(entries, self.scale)
         with self.in_precision():
-            law = posterior(entries, self.prior, self.scale, self.dtype)
+            own = NOISES[self.units](entries, self.rank, self.random_state)
+            law = posterior(entries, self.prior, self.scale, self.dtype, own)
             sampler = METHODS[self.method](self._gradient(law, entries), num_steps=self.num_steps)
-            begin = starts(entries, self.rank, scale, self.num_chains, self.random_state, self.dtype)
+            begin = starts(entries, self.rank, scale, self.num_chains, self.random_state, self.dtype, own)
             self.draws_ = in_users_units(aligned(self.drawn(sampler, begin, DIMS)), scale)
-        self.shape_ = entries.shape
+        self.shape_, self._own = entries.shape, own
         self._summarise()
         self.warn_not_converged()
         return self
@@ -141,9 +145,9 @@ class MatrixCompletion(SampledModel):
         each = self._each(rows, columns)
         if noise:  # a few draws of the noise for each draw: the ends are quantiles of a mixture of normals
             rng = np.random.default_rng(0)
-            sigma = np.asarray([one[3] for one in self._chosen])[:, None]
-            sigma = sigma * self.columns_.scale[read_places(rows, columns, self.shape_)[1]]
-            each = np.concatenate([each + sigma * rng.normal(size=each.shape) for _ in range(NOISES)])
+            j = read_places(rows, columns, self.shape_)[1]
+            sigma = np.asarray([one[3] for one in self._chosen])[:, None] * (self._own * self.columns_.scale)[j]
+            each = np.concatenate([each + sigma * rng.normal(size=each.shape) for _ in range(REPEATED)])
         return np.quantile(each, [(1 - level) / 2, (1 + level) / 2], axis=0).T
 
     def score(self, X: Any, y: Any = None, *, shape: tuple[int, int] | None = None) -> float:
@@ -194,6 +198,7 @@ class MatrixCompletion(SampledModel):
         self.left_, self.right_ = (polar(arrays[name].mean((0, 1))) for name in ("left", "right"))
         self.singular_values_ = arrays["singular_values"].mean((0, 1))
         self.noise_, self.mean_ = float(arrays["noise"].mean()), float(arrays["mean"].mean())
+        self.column_noise_ = self.noise_ * self._own * self.columns_.scale
 
 
 def polar(matrix: Reals) -> Reals:

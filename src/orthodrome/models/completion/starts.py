@@ -8,12 +8,13 @@ the columns and the noise, each from its law given the rest with normal factors,
 
     row i ~ N(ridge regression, sigma^2 (F'F + ridge)^-1),      sigma^2 = (sum of squared residuals) / chi^2_n,
 
-and their product is brought to its singular value decomposition.
+entries of columns with a noise of their own, sigma t_j, with the weight 1 / t_j^2. The product is brought to its
+singular value decomposition.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -31,15 +32,24 @@ LEAST = 0.05
 
 
 def starts(
-    entries: Entries, rank: int, scale: tuple[float, float, float], chains: int, seed: int, dtype: str
+    entries: Entries,
+    rank: int,
+    scale: tuple[float, float, float],
+    chains: int,
+    seed: int,
+    dtype: str,
+    own: Reals | None = None,
 ) -> list[dict[str, Any]]:
-    """Return one start for each chain, in the units of `law.posterior` (scale: those of `law.units`)."""
+    """Return one start for each chain, in the units of `law.posterior` (scale: those of `law.units`).
+
+    own: the noise of each column in units of the common one; None: they are all alike
+    """
     centre, spread, unit = scale
     y = (entries.values - centre) / spread
     fitted = least_squares(entries, y, rank)
     found = []
     for chain in range(chains):
-        (left, values, right), noise = drawn_factors(entries, y, fitted, np.random.default_rng([seed, chain]))
+        (left, values, right), noise = drawn_factors(entries, y, fitted, np.random.default_rng([seed, chain]), own)
         one = {
             "left": left,
             "right": right,
@@ -51,18 +61,48 @@ def starts(
     return found
 
 
-def drawn_factors(entries: Entries, y: Reals, fitted: Factors, rng: np.random.Generator) -> tuple[Factors, float]:
+def drawn_factors(
+    entries: Entries, y: Reals, fitted: Factors, rng: np.random.Generator, own: Reals | None = None
+) -> tuple[Factors, float]:
     """Return a singular value decomposition drawn near a fitted one, and the noise that belongs to it."""
-    seen, observed = observations(entries, y)
-    turned = seen.T.tocsr(), observed.T.tocsr()
-    left, right = (factor * np.sqrt(fitted[1]) for factor in (fitted[0], fitted[2]))
-    squares = lambda: np.sum((y - np.sum(left[entries.rows] * right[entries.columns], axis=1)) ** 2)
-    noise = max(float(np.sqrt(squares() / len(y))), LEAST)
+    now = Sweep(fitted[0] * np.sqrt(fitted[1]), fitted[2] * np.sqrt(fitted[1]), 0.0)
+    weight = np.ones(entries.shape[1]) if own is None else own**-2.0
+    now = now._replace(noise=noise_of(float(np.mean(weight[entries.columns] * off(entries, y, now) ** 2))))
     for _ in range(DRAWN):
-        left = regressed(seen, observed, right, RIDGE, noise * rng.normal(size=left.shape))
-        right = regressed(*turned, left, RIDGE, noise * rng.normal(size=right.shape))
-        noise = max(float(np.sqrt(squares() / rng.chisquare(len(y)))), LEAST)
-    return decomposed(left, right), noise
+        now = swept(entries, y, weight, now, rng)
+    return decomposed(now.left, now.right), now.noise
+
+
+class Sweep(NamedTuple):
+    """Factors of the rows and the columns, and the standard deviation of the noise."""
+
+    left: Reals
+    right: Reals
+    noise: float
+
+
+def swept(entries: Entries, y: Reals, weight: Reals, now: Sweep, rng: np.random.Generator) -> Sweep:
+    """Draw the factor of the rows, that of the columns, and the noise, each from its law given the rest.
+
+    weight: the precision of each column in units of the common one
+    """
+    seen, observed = observations(entries, y, weight[entries.columns])
+    left, right, noise = now
+    left = regressed(seen, observed, right, RIDGE, noise * rng.normal(size=left.shape))
+    right = regressed(seen.T.tocsr(), observed.T.tocsr(), left, RIDGE, noise * rng.normal(size=right.shape))
+    now = Sweep(left, right, noise)
+    squares = np.sum(weight[entries.columns] * off(entries, y, now) ** 2)
+    return now._replace(noise=noise_of(squares / rng.chisquare(len(y))))
+
+
+def off(entries: Entries, y: Reals, now: Sweep) -> Reals:
+    """Return the residuals."""
+    return y - np.sum(now.left[entries.rows] * now.right[entries.columns], axis=1)
+
+
+def noise_of(variance: float) -> float:
+    """Return the standard deviation, at least the smallest of a start."""
+    return max(float(np.sqrt(variance)), LEAST)
 
 
 def least_squares(entries: Entries, y: Reals, rank: int, ridge: float = RIDGE) -> Factors:
@@ -81,10 +121,11 @@ def least_squares(entries: Entries, y: Reals, rank: int, ridge: float = RIDGE) -
     return decomposed(left, right)
 
 
-def observations(entries: Entries, y: Reals) -> tuple[Any, Any]:
-    """Return sparse matrices of ones and of y at the observed entries."""
+def observations(entries: Entries, y: Reals, weight: Reals | None = None) -> tuple[Any, Any]:
+    """Return sparse matrices of ones and of y at the observed entries, both times their weights if they have any."""
     places = entries.rows, entries.columns
-    one, two = (scipy.sparse.csr_array((v, places), entries.shape) for v in (np.ones_like(y), y))
+    weight = np.ones_like(y) if weight is None else weight
+    one, two = (scipy.sparse.csr_array((v, places), entries.shape) for v in (weight, weight * y))
     return one, two
 
 

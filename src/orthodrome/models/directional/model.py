@@ -43,7 +43,7 @@ from orthodrome.models.directional.quadratic import BinghamFamily, BinghamVonMis
 from orthodrome.models.directional.rotation import MatrixFisherFamily
 from orthodrome.models.directional.torus import CosineFamily, SineFamily
 from orthodrome.models.directional.torus_mixture import TorusMixtureFamily
-from orthodrome.models.modes import asked_replicas, disagree, tempered
+from orthodrome.models.modes import HOTTEST, announced_rungs, asked_replicas, disagree
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.holders.tempering import Tempering
@@ -225,15 +225,15 @@ class Directional(SampledModel):
         """Return the draws; with 'auto', of a tempered run if the chains of a plain one disagree."""
         sampler, replicas = self._sampler(family, x), asked_replicas(self.tempering)
         self.tempered_ = replicas is not None
-        sampler = sampler if replicas is None else Tempering(sampler, num_replicas=replicas)
-        tree = family.folded(self.drawn(sampler, starts, dims=family.dims, saving=saving))
+        chosen = sampler if replicas is None else Tempering(sampler, num_replicas=replicas)
+        tree = family.folded(self.drawn(chosen, starts, dims=family.dims, saving=saving))
         certain = self.tempering != "auto" or not family.told_apart or bool(tree.attrs["interrupted"])
         if certain or not disagree(tree, family.told_apart):
             return tree
         self.tempered_ = True
-        numbers = sum(np.size(value) for value in starts[0].values())
-        again = self.drawn(tempered(sampler, numbers, self.progress), starts, dims=family.dims, saving=saving.beside())
-        return family.folded(again)
+        rungs = announced_rungs(sum(np.size(value) for value in starts[0].values()), self.progress)
+        ladder = Tempering(sampler, num_replicas=rungs, hottest=HOTTEST)
+        return family.folded(self.drawn(ladder, starts, dims=family.dims, saving=saving.beside()))
 
     def _sampler(self, family: Family, x: Reals) -> Any:
         prior = self.scale, self.weight_concentration, self.dtype

@@ -6,6 +6,9 @@ frame, the eigenvalues L and the intercept c each have a step: a common h times 
 deviation of the stiffest coordinate of the frame and of each flat one (`scales`), from the information averaged over
 states of the warm-up; h follows the acceptance by dual averaging. The length of a trajectory is drawn anew for every
 transition, independently of the state, so that no period of the motion is met for ever.
+
+Tempered, log pi^e with a kinetic energy |v|^2 / 2 is e (log pi - |w|^2 / 2) in w = v / sqrt(e): the paths are those of
+log pi itself, with velocities w ~ N(0, 1 / e), run through sqrt(e) times as fast. So the compiled loops know no e.
 """
 
 from __future__ import annotations
@@ -112,8 +115,14 @@ class EigenmodelHMC(PythonSampler):
 
     def step(self, key: Any, state: EigenmodelState) -> tuple[EigenmodelState, HMCInfo]:
         """Draw velocities and a length, follow the dynamics, accept or stay; learn, in the warm-up."""
-        rng = np.random.default_rng(seed_of(key))
-        v, flat_v = rng.normal(size=state.frame.shape), rng.normal(size=state.flat.shape)
+        return self.moved(np.random.default_rng(seed_of(key)), state)
+
+    def moved(
+        self, rng: np.random.Generator, state: EigenmodelState, exponent: float = 1.0
+    ) -> tuple[EigenmodelState, HMCInfo]:
+        """Make one transition, of the posterior to the power of `exponent`; a step that is set is in the time of w."""
+        scale = exponent**-0.5
+        v, flat_v = rng.normal(0, scale, state.frame.shape), rng.normal(0, scale, state.flat.shape)
         project(state.frame, v)
         steps, length = self._steps(state), self._length(rng)
         before = state.logdensity - _kinetic(v, flat_v)
@@ -121,12 +130,12 @@ class EigenmodelHMC(PythonSampler):
         height = self._constant + fly(
             *self._law, new.frame, new.flat, v, flat_v, new.slopes, new.flat_slopes, steps[0], steps[1:], length
         )
-        change = height - _kinetic(v, flat_v) - before
+        change = exponent * (height - _kinetic(v, flat_v) - before)
         rate = math.exp(min(change, 0.0)) if math.isfinite(change) else 0.0
         accepted = rng.random() < rate
         kept = new._replace(logdensity=height) if accepted else state
         info: Any = HMCInfo._make  # of NumPy's numbers, where `GeodesicHMC` has arrays of JAX
-        energy = -(before + change if accepted else before)
+        energy = -(exponent * before + change if accepted else exponent * before)
         diverging = not change > -DIVERGENT_ENERGY
         numbers = kept.logdensity, rate, np.bool_(diverging), energy, np.int32(length), steps.max()
         return self._learnt(kept, rate), info(numbers)

@@ -26,22 +26,19 @@ from orthodrome import doors
 from orthodrome.core.types import Reals
 from orthodrome.diagnostics.alignment import align
 from orthodrome.errors import BadInput
-from orthodrome.gradients.full import FullGradient
 from orthodrome.models.base import SampledModel, Saving, thinned
-from orthodrome.models.modes import asked_replicas, disagree, tempered
+from orthodrome.models.modes import HOTTEST, announced_rungs, asked_replicas, disagree
 from orthodrome.models.network.adjacency import read_network
 from orthodrome.models.network.gibbs import EigenmodelGibbs
 from orthodrome.models.network.hmc import eigenmodel_hmc
-from orthodrome.models.network.law import target
 from orthodrome.models.network.links import LINKS
 from orthodrome.models.network.pairs import SparseNetwork, read_pairs
 from orthodrome.models.network.restarts import LOOKED, TRIED, Start, best_starts, candidates, dimension
 from orthodrome.models.network.starts import spectral_starts
 from orthodrome.models.network.stochastic import METHODS as STOCHASTIC
 from orthodrome.models.network.stochastic import near_mode, starts_near, stochastic_sampler
+from orthodrome.models.network.tempering import EigenmodelTempering
 from orthodrome.run.sample import sample
-from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
-from orthodrome.samplers.holders.tempering import Tempering
 
 if TYPE_CHECKING:
     import xarray
@@ -52,8 +49,6 @@ LENGTH, WORDS = 10, 20
 
 Of 5, 10 and 20 steps, 10 had the most effective draws a gradient on a planted network of 300 nodes, 5 on ones of 60 and
 100 nodes, 20 the fewest on all three; on the protein network 6 had two thirds of what 10 had."""
-LENGTHS = np.array([6, 8, 10, 12, 14], np.int32)
-"""The lengths that take turns in a tempered run: those of `hmc`, evenly."""
 
 
 class NetworkEigenmodel(SampledModel):
@@ -67,7 +62,8 @@ class NetworkEigenmodel(SampledModel):
         spectrum alone, and nothing is tried
     tempering: 'auto': if the chains end in different modes, and then with as many replicas as the dimension asks for;
         None: never; a number: always, with so many replicas (see `Tempering`)
-    step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}; None: learnt in warm-up
+    step_size: {"frame": ..., "eigenvalues": ..., "intercept": ...}, at the exponent e of a tempered replica e^(-1/2)
+        times as long; None: learnt in warm-up
     num_steps: leapfrog steps of a trajectory (T in the paper; on average, unless `step_size` is given), or words of a
         stochastic transition; None: 10, or 20
     batch_size: of a stochastic gradient: so many edges, and three times as many other pairs
@@ -186,13 +182,14 @@ class NetworkEigenmodel(SampledModel):
         starts, replicas = self._starts(), asked_replicas(self.tempering)
         self.tempered_ = replicas is not None
         if replicas is not None:
-            return self._aligned(Tempering(self._compiled_sampler(), num_replicas=replicas), starts, saving)
+            return self._aligned(EigenmodelTempering(self._sampler(self.num_warmup), replicas), starts, saving)
         tree = self._aligned(self._sampler(self.num_warmup), starts, saving)
         certain = self.tempering != "auto" or self.method == "gibbs" or bool(tree.attrs["interrupted"])
         if certain or not disagree(tree, ("eigenvalues", "intercept")):
             return tree
         self.tempered_ = True
-        ladder = tempered(self._compiled_sampler(), dimension(starts[0]), self.progress)
+        replicas = announced_rungs(dimension(starts[0]), self.progress)
+        ladder = EigenmodelTempering(self._sampler(self.num_warmup), replicas, HOTTEST)
         return self._aligned(ladder, starts, saving.beside())
 
     def _aligned(self, sampler: Any, starts: list[Start], saving: Saving) -> xarray.DataTree:
@@ -204,11 +201,6 @@ class NetworkEigenmodel(SampledModel):
             return EigenmodelGibbs(self.edges_)
         steps = LENGTH if self.num_steps is None else self.num_steps
         return eigenmodel_hmc(self.edges_, self.link, self.step_size, steps, num_warmup, self.dtype)
-
-    def _compiled_sampler(self) -> GeodesicHMC:
-        """Return the sampler that can be tempered; its lengths take turns, as no one length suits all directions."""
-        law = target(self.edges_, self.link, self.dtype)
-        return GeodesicHMC(FullGradient(law), self.step_size, LENGTHS if self.num_steps is None else self.num_steps)
 
     def _starts(self) -> list[Start]:
         """Return one start for each chain: from the spectrum, or the best of those that were tried."""

@@ -49,7 +49,7 @@ class SpreadPosterior(Posterior):
         law = replace(self, data=None)  # its arrays are arguments of the program of each device
 
         def one_device(law: Posterior, x: Tree, rows: Tree) -> tuple[Array, Tree]:
-            summed: tuple[Array, Tree] = added(jax.value_and_grad(law.embedded_likelihood)(x, rows))
+            summed: tuple[Array, Tree] = added(law.gradient_over_rows(x, rows))
             return summed
 
         specs = (PartitionSpec(), PartitionSpec(), PartitionSpec(ROWS))

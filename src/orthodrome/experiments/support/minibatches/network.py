@@ -4,7 +4,8 @@ The network is drawn from the eigenmodel itself, block by block, so that no matr
 Held out are pairs among the chosen thousand nodes, as many edges as others; both models are asked for the same ones.
 The large one has seen ten times as many neighbours of every node. The time of a draw, of one step here, is that of the
 processor, with batches of one size: for four times the nodes (sixteen times the pairs), and for more edges between the
-same nodes.
+same nodes. A draw moves every row of the frame, so it grows with the nodes whatever the batch: the time with a batch of
+nearly nothing is taken off, and what is left is what the pairs cost.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from orthodrome.errors import OrthodromeWarning
-from orthodrome.experiments.support.claims.claim import still_moving
+from orthodrome.experiments.support.claims.claim import still_moving, undecided
 from orthodrome.experiments.support.contract import Claim, Context
 from orthodrome.gradients.control_variate import Anchor
 from orthodrome.models.network import NetworkEigenmodel
@@ -35,6 +36,10 @@ BLOCK, MEMORY = 500, 2.0
 """Rows drawn at a time, and the largest memory use in gigabytes."""
 DRAWS, REPEATS = 10, 40
 """Draws of a run that is timed, and how often it is repeated."""
+HARDLY_ANY = 100
+"""Edges in a batch that adds next to nothing to a draw."""
+SAME = 1.25
+"""How much longer counts as equally long where two differences of times are compared."""
 SMALLER, LONGER = 4, 1.5
 """How many times fewer nodes the network has with which the time of a draw is compared, and how much longer it may
 take: a draw touches as many numbers of both, but those of the large one are not all in the processor's cache."""
@@ -115,7 +120,8 @@ def time_claims(nodes: int, edges: Any, batch_size: int) -> list[Claim]:
     thinned = edges[:: max(1, len(edges) // len(inside))]
     size = min(batch_size, len(inside))
     cases = {"all": (nodes, edges), "fewer edges": (nodes, thinned), "fewer nodes": (fewer, inside)}
-    found = seconds({name: ten_draws(*case, size) for name, case in cases.items()})
+    bare = {f"{name}, bare": ten_draws(*cases[name], HARDLY_ANY) for name in ("fewer edges", "fewer nodes")}
+    found = seconds({name: ten_draws(*case, size) for name, case in cases.items()} | bare)
     pairs, ratio = SMALLER**2, found["all"] / found["fewer nodes"]
     text = f"with {pairs} times the pairs ({SMALLER} times the nodes) a draw takes at most half as long again"
     other = (
@@ -125,8 +131,27 @@ def time_claims(nodes: int, edges: Any, batch_size: int) -> list[Claim]:
     same = found["all"] / found["fewer edges"]
     return [
         Claim("network-time-pairs", text, None, found | {"ratio": ratio}, ratio <= LONGER),
+        batch_claim(found, pairs, size),
         Claim("network-time-edges", other, None, found | {"ratio": same}, same <= LONGER),
     ]
+
+
+def batch_claim(found: dict[str, float], pairs: int, size: int) -> Claim:
+    """Return the claim that what a batch adds to a draw does not depend on the number of pairs.
+
+    found: processor seconds of a draw, with the batch and with one of hardly any pairs ("bare")
+    pairs: how many times the pairs the large network has, and about as many edges ("fewer edges")
+    size: edges in the batch
+    """
+    added = {name: found[name] - found[f"{name}, bare"] for name in ("fewer edges", "fewer nodes")}
+    ratio = added["fewer edges"] / added["fewer nodes"]
+    text = f"with {pairs} times the pairs and as many edges, what a batch adds to a draw, whose frame moves anyway, "
+    text += f"takes at most {SAME:g} times as long"
+    measured = found | {"added": added, "ratio": ratio}
+    claim = Claim("network-time-batch", text, "independent of the number of pairs", measured, ratio <= SAME)
+    if size < 10 * HARDLY_ANY:
+        return undecided(claim, f"a batch of {size} edges adds too little to a draw to be measured")
+    return claim
 
 
 def ten_draws(nodes: int, edges: Any, batch_size: int) -> Callable[[], Any]:

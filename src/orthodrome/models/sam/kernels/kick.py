@@ -12,60 +12,80 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from orthodrome.kernels.lanes import LANES, fused
-from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_as, spread, write
+from orthodrome.kernels.lanes import LANES, fused, splat
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_as, read_sixteen, read_sixteen_as, write
 from orthodrome.kernels.vectors.normals import fill_normals
 from orthodrome.models.sam.kernels.density import OPTIONS
+from orthodrome.models.sam.kernels.pushes import WIDE, eight_words, four_words, wide
 from orthodrome.models.sam.kernels.tiles import open_stream, strip_words, tile_words
 
 
 @njit(forceinline=True, **OPTIONS)
-def _settle(x, v, place, push, keep, deviation, noise, at, lean, square, norm):  # type: ignore[no-untyped-def]
-    """Write the velocity of one word; return the sums with it."""
-    here = read(x, place)
-    going = fused(deviation, read_as(x, noise, at), fused(keep, read(v, place), push))
-    write(v, place, going)
-    return fused(here, going, lean), fused(going, going, square), fused(here, here, norm)
+def _gone(here, before, push, keep, deviation, noise, sums):  # type: ignore[no-untyped-def]
+    """Return the velocity of one word, and the sums with it."""
+    going = fused(deviation, noise, fused(keep, before, push))
+    return going, (fused(here, going, sums[0]), fused(going, going, sums[1]), fused(here, here, sums[2]))
 
 
 @njit(forceinline=True, **OPTIONS)
-def _eight_words(x, size, matrix, at, mean, drift, linear, share, word):  # type: ignore[no-untyped-def]
-    """Return the pushes of eight topics in eight words, which share the look-up of the matrix."""
-    width = x.shape[1]
-    centre, p = read(drift, at), word * width
-    s0, s1, s2, s3 = (
-        spread(mean, word) * centre,
-        spread(mean, word + 1) * centre,
-        spread(mean, word + 2) * centre,
-        spread(mean, word + 3) * centre,
-    )
-    s4, s5, s6, s7 = (
-        spread(mean, word + 4) * centre,
-        spread(mean, word + 5) * centre,
-        spread(mean, word + 6) * centre,
-        spread(mean, word + 7) * centre,
-    )
-    if linear.shape[0] > 0:
-        factor, q = eight(x, share), p + at
-        s0 = fused(factor, read(linear, q), s0)
-        s1 = fused(factor, read(linear, q + width), s1)
-        s2 = fused(factor, read(linear, q + 2 * width), s2)
-        s3 = fused(factor, read(linear, q + 3 * width), s3)
-        s4 = fused(factor, read(linear, q + 4 * width), s4)
-        s5 = fused(factor, read(linear, q + 5 * width), s5)
-        s6 = fused(factor, read(linear, q + 6 * width), s6)
-        s7 = fused(factor, read(linear, q + 7 * width), s7)
-    for j in range(size):
-        m, q = read(matrix, j * width + at), p + j
-        s0 = fused(spread(x, q), m, s0)
-        s1 = fused(spread(x, q + width), m, s1)
-        s2 = fused(spread(x, q + 2 * width), m, s2)
-        s3 = fused(spread(x, q + 3 * width), m, s3)
-        s4 = fused(spread(x, q + 4 * width), m, s4)
-        s5 = fused(spread(x, q + 5 * width), m, s5)
-        s6 = fused(spread(x, q + 6 * width), m, s6)
-        s7 = fused(spread(x, q + 7 * width), m, s7)
-    return s0, s1, s2, s3, s4, s5, s6, s7
+def _settle(x, v, place, push, keep, deviation, noise, at, sums):  # type: ignore[no-untyped-def]
+    """Write the velocities of eight topics in a word; return the sums with them."""
+    here, before = read(x, place), read(v, place)
+    going, sums = _gone(here, before, push, keep, deviation, read_as(x, noise, at), sums)
+    write(v, place, going)
+    return sums
+
+
+@njit(forceinline=True, **OPTIONS)
+def _settle_wide(x, v, place, push, keep, deviation, noise, at, sums):  # type: ignore[no-untyped-def]
+    """Write the velocities of twenty-four topics in a word; return the sums with the first sixteen and the others."""
+    here, before = read_sixteen(x, place), read_sixteen(v, place)
+    going, found = _gone(here, before, push[0], keep[0], deviation[0], read_sixteen_as(x, noise, at), sums[0])
+    write(v, place, going)
+    return found, _settle(x, v, place + LANES, push[1], keep[1], deviation[1], noise, at + LANES, sums[1])
+
+
+@njit(**OPTIONS)
+def _wide_topics(  # type: ignore[no-untyped-def]
+    x, v, size, matrix, at, mean, drift, linear, share, keep, deviations, noise, first, last, sums
+):
+    """Kick twenty-four topics of the words of a tile."""
+    width, kept, sd = x.shape[1], (splat(x, keep), eight(x, keep)), wide(deviations, at)
+    none, zero = splat(x, 0.0), eight(x, 0.0)
+    found = (none, none, none), (zero, zero, zero)
+    for word in range(first, last, 4):
+        s = four_words(x, size, matrix, at, mean, drift, linear, share, word)
+        p, n = word * width + at, (word - first) * size + at
+        found = _settle_wide(x, v, p, s[0], kept, sd, noise, n, found)
+        found = _settle_wide(x, v, p + width, s[1], kept, sd, noise, n + size, found)
+        found = _settle_wide(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, found)
+        found = _settle_wide(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, found)
+    for j in range(3):
+        place = j * width + at
+        write(sums, place, read_sixteen(sums, place) + found[0][j])
+        write(sums, place + LANES, read(sums, place + LANES) + found[1][j])
+
+
+@njit(**OPTIONS)
+def _eight_topics(  # type: ignore[no-untyped-def]
+    x, v, size, matrix, at, mean, drift, linear, share, keep, deviations, noise, first, last, sums
+):
+    """Kick eight topics of the words of a tile."""
+    width, kept, sd, zero = x.shape[1], eight(x, keep), read(deviations, at), eight(x, 0.0)
+    found = zero, zero, zero
+    for word in range(first, last, EIGHT):
+        s = eight_words(x, size, matrix, at, mean, drift, linear, share, word)
+        p, n = word * width + at, (word - first) * size + at
+        found = _settle(x, v, p, s[0], kept, sd, noise, n, found)
+        found = _settle(x, v, p + width, s[1], kept, sd, noise, n + size, found)
+        found = _settle(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, found)
+        found = _settle(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, found)
+        found = _settle(x, v, p + 4 * width, s[4], kept, sd, noise, n + 4 * size, found)
+        found = _settle(x, v, p + 5 * width, s[5], kept, sd, noise, n + 5 * size, found)
+        found = _settle(x, v, p + 6 * width, s[6], kept, sd, noise, n + 6 * size, found)
+        found = _settle(x, v, p + 7 * width, s[7], kept, sd, noise, n + 7 * size, found)
+    for j in range(3):
+        write(sums, j * width + at, read(sums, j * width + at) + found[j])
 
 
 @njit(**OPTIONS)
@@ -73,25 +93,12 @@ def _tile(  # type: ignore[no-untyped-def]
     x, v, size, matrix, mean, drift, linear, share, keep, deviations, noise, first, last, sums
 ):
     """Kick the words of a tile; sums: (3, K'), to which x.v, v.v and x.x are added."""
-    width = x.shape[1]
-    for at in range(0, width, EIGHT):
-        kept, sd = eight(x, keep), read(deviations, at)
-        a = eight(x, 0.0)
-        b, c = a, a
-        for word in range(first, last, EIGHT):
-            s = _eight_words(x, size, matrix, at, mean, drift, linear, share, word)
-            p, n = word * width + at, (word - first) * size + at
-            a, b, c = _settle(x, v, p, s[0], kept, sd, noise, n, a, b, c)
-            a, b, c = _settle(x, v, p + width, s[1], kept, sd, noise, n + size, a, b, c)
-            a, b, c = _settle(x, v, p + 2 * width, s[2], kept, sd, noise, n + 2 * size, a, b, c)
-            a, b, c = _settle(x, v, p + 3 * width, s[3], kept, sd, noise, n + 3 * size, a, b, c)
-            a, b, c = _settle(x, v, p + 4 * width, s[4], kept, sd, noise, n + 4 * size, a, b, c)
-            a, b, c = _settle(x, v, p + 5 * width, s[5], kept, sd, noise, n + 5 * size, a, b, c)
-            a, b, c = _settle(x, v, p + 6 * width, s[6], kept, sd, noise, n + 6 * size, a, b, c)
-            a, b, c = _settle(x, v, p + 7 * width, s[7], kept, sd, noise, n + 7 * size, a, b, c)
-        write(sums, at, read(sums, at) + a)
-        write(sums, width + at, read(sums, width + at) + b)
-        write(sums, 2 * width + at, read(sums, 2 * width + at) + c)
+    width, some = x.shape[1], x.shape[1] // WIDE * WIDE
+    dense, rest = (mean, drift, linear, share, keep, deviations), (noise, first, last, sums)
+    for at in range(0, some, WIDE):
+        _wide_topics(x, v, size, matrix, at, *dense, *rest)
+    for at in range(some, width, EIGHT):
+        _eight_topics(x, v, size, matrix, at, *dense, *rest)
 
 
 @njit(**OPTIONS)

@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from orthodrome.kernels.lanes import fused
-from orthodrome.kernels.vectors.eights import EIGHT, eight, read, spread, write
+from orthodrome.kernels.lanes import LANES, fused
+from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_sixteen, spread, spread_sixteen, write
 from orthodrome.models.sam.kernels.density import OPTIONS
 from orthodrome.models.sam.kernels.tiles import add_gram, strip_words, tile_words
 
@@ -39,22 +39,41 @@ def _coefficients(sums, time, turns, squares):  # type: ignore[no-untyped-def]
         squares[k] = square
 
 
+@njit(forceinline=True, **OPTIONS)
+def _moved(x, v, place, here, going, turn, weight, total):  # type: ignore[no-untyped-def]
+    """Write x and v of one word after the turn; return the sum with weight x."""
+    moved = fused(turn[0], here, turn[1] * going)
+    write(x, place, moved)
+    write(v, place, fused(turn[2], going, turn[3] * here))
+    return fused(weight, moved, total)
+
+
 @njit(**OPTIONS)
 def _tile(x, v, mean, turns, first, last, along):  # type: ignore[no-untyped-def]
     """Turn the words of a tile; along: (K',), to which beta' m is added."""
     width = x.shape[1]
-    for at in range(0, width, EIGHT):
-        xx, xv = read(turns, at), read(turns, width + at)
-        vv, vx = read(turns, 2 * width + at), read(turns, 3 * width + at)
-        total = read(along, at)
+    sixteens = width // LANES * LANES
+    for at in range(0, sixteens, LANES):
+        turn = (
+            read_sixteen(turns, at),
+            read_sixteen(turns, width + at),
+            read_sixteen(turns, 2 * width + at),
+            read_sixteen(turns, 3 * width + at),
+        )
+        total = read_sixteen(along, at)
         for word in range(first, last):
             place = word * width + at
-            here, going = read(x, place), read(v, place)
-            moved = fused(xx, here, xv * going)
-            write(x, place, moved)
-            write(v, place, fused(vv, going, vx * here))
-            total = fused(spread(mean, word), moved, total)
+            here, going = read_sixteen(x, place), read_sixteen(v, place)
+            total = _moved(x, v, place, here, going, turn, spread_sixteen(mean, word), total)
         write(along, at, total)
+    for at in range(sixteens, width, EIGHT):
+        rest = read(turns, at), read(turns, width + at), read(turns, 2 * width + at), read(turns, 3 * width + at)
+        found = read(along, at)
+        for word in range(first, last):
+            place = word * width + at
+            near, away = read(x, place), read(v, place)
+            found = _moved(x, v, place, near, away, rest, spread(mean, word), found)
+        write(along, at, found)
 
 
 @njit(parallel=True, **OPTIONS)
