@@ -6,6 +6,7 @@ from orthodrome.samplers.exact.column_gibbs import ColumnGibbs
 from orthodrome.samplers.exact.column_pairs import ColumnPairs
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.exact.geodesic_walnuts import GeodesicWALNUTS
 from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
 from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
@@ -46,6 +47,7 @@ __all__ = [
     "ExpandedNatural",
     "GeodesicHMC",
     "GeodesicNUTS",
+    "GeodesicWALNUTS",
     "Mirrored",
     "RandomWalk",
     "ReducedMean",
