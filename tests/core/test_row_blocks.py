@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from orthodrome import Posterior, Positive, Product, Sphere
+from orthodrome import Positive, Posterior, Product, Sphere
 from orthodrome.core import row_blocks
 from orthodrome.core.row_blocks import rows_of_block, summed_over_rows
 from orthodrome.targets import value_and_gradient
