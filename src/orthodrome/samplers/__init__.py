@@ -6,10 +6,10 @@ from orthodrome.samplers.exact.column_gibbs import ColumnGibbs
 from orthodrome.samplers.exact.column_pairs import ColumnPairs
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
-from orthodrome.samplers.exact.geodesic_walnuts import GeodesicWALNUTS
 from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
 from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
+from orthodrome.samplers.exact.walnuts import GeodesicWALNUTS
 from orthodrome.samplers.holders.scheduled import Scheduled
 from orthodrome.samplers.holders.streamed import Streamed
 from orthodrome.samplers.holders.tempering import Tempering

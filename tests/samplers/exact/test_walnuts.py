@@ -11,9 +11,9 @@ import pytest
 
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Sphere
-from orthodrome.samplers.exact import geodesic_walnuts
+from orthodrome.samplers.exact import walnuts
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
-from orthodrome.samplers.exact.geodesic_walnuts import GeodesicWALNUTS
+from orthodrome.samplers.exact.walnuts import GeodesicWALNUTS
 from orthodrome.targets import Target
 from support.exact_draws import uniform_directions
 from support.registry import TARGETS
@@ -134,6 +134,6 @@ def test_steps_of_many_levels_keep_the_law() -> None:
 
 def test_a_forgotten_way_back_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: without the ratio of the probabilities of the levels, steps that cannot be reversed are taken."""
-    monkeypatch.setattr(geodesic_walnuts, "_needs_way_back", lambda level: jnp.zeros_like(level, bool))
+    monkeypatch.setattr(walnuts, "_needs_way_back", lambda level: jnp.zeros_like(level, bool))
     found = verdict(TARGETS["vmf-3"], halving(2), 8_000, "float32")
     assert not found.passes, found
