@@ -8,7 +8,8 @@
 
 With ORTHODROME_DATA the real documents are used, else made-up ones of the same shape. Prints a table and writes
 benchmarks/results/sam.json: `python -m benchmarks.sam [--quick]`. With `--before FOLDER` whole fits of two versions of
-the package are timed in turns instead (`benchmarks.sam_versions`).
+the package are timed in turns instead (`benchmarks.sam_versions`), with `--authors PROGRAM SETTINGS` the published
+settings and the authors' program, built elsewhere (`benchmarks.sam_authors`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from benchmarks import sam_authors
 from benchmarks.sam_versions import compare
 from orthodrome.kernels.threads.computing import computing
 from orthodrome.kernels.timing import stopwatch
@@ -77,10 +79,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--before", type=Path, help="the source folder of another version, to be timed in turns")
+    parser.add_argument("--authors", type=Path, nargs=2, help="their program and its settings, to be timed in turns")
     options = parser.parse_args()
     if options.before is not None:
         return compare(options.before, turns=2 if options.quick else 7)
     seconds, x, jobs = (0.5 if options.quick else 5.0), newsgroups(), {"n_jobs": options.threads}
+    if options.authors is not None:
+        ours = lambda: measure(x, seconds, method="sggmc", published=True, **jobs)["draws_per_second"]
+        return sam_authors.compare(*options.authors, x, ours)
     many = made_up(5_000 if options.quick else 150_000)
     plain: dict[str, Any] = {"method": "sggmc", "variance_reduction": False, **SIXTY, **jobs}
     results = {

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from orthodrome.samplers import SGRLD as SGRLD
     from orthodrome.samplers import GeodesicHMC as GeodesicHMC
     from orthodrome.samplers import GeodesicNUTS as GeodesicNUTS
+    from orthodrome.samplers import GeodesicWALNUTS as GeodesicWALNUTS
     from orthodrome.samplers import RandomWalk as RandomWalk
     from orthodrome.samplers import RiemannianHMC as RiemannianHMC
     from orthodrome.samplers import RiemannianLangevin as RiemannianLangevin
@@ -100,8 +101,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "gradients": "FullGradient Minibatch ControlVariate SVRG EmpiricalFisher",
     },
     "samplers": {
-        "samplers": "GeodesicHMC GeodesicNUTS RandomWalk Tempering RiemannianHMC RiemannianLangevin SGGMC "
-        "GSGNHT Scheduled SGLD SGFS SGHMC SGNHT SGRLD SGRHMC SCIR",
+        "samplers": "GeodesicHMC GeodesicNUTS GeodesicWALNUTS RandomWalk Tempering RiemannianHMC RiemannianLangevin "
+        "SGGMC GSGNHT Scheduled SGLD SGFS SGHMC SGNHT SGRLD SGRHMC SCIR",
     },
     "recipe": {
         "recipe": "Recipe recipe_of",

@@ -43,7 +43,7 @@ def test_a_quarter_period_at_half_the_price_is_taken() -> None:
 def test_persistent_trees_are_taken_where_they_come_closer_to_a_quarter_period() -> None:
     angles = np.array([[0.8, 1.1, 1.4], [1.0, 1.5, 1.9]])
     factor, limit, persistence = depth_choice.best(turned(angles, STEPS))
-    assert (factor, int(limit), persistence) == (0.7, 2, 0.85)
+    assert (factor, int(limit), persistence) == (0.7, 2, 0.95)
 
 
 def test_trees_that_turn_back_are_kept_where_half_of_them_is_worth_less() -> None:

@@ -41,6 +41,13 @@ PAPERS: dict[str, tuple[str, str, str, str, int]] = {
         "Journal of Machine Learning Research",
         2003,
     ),
+    "bourabee2025": (
+        "Bou-Rabee, Nawaf and Carpenter, Bob and Kleppe, Tore Selland and Liu, Sifan",
+        "The Within-Orbit Adaptive Leapfrog No-U-Turn Sampler",
+        "journal",
+        "arXiv:2506.18746",
+        2025,
+    ),
     "byrne2013": (
         "Byrne, Simon and Girolami, Mark",
         "Geodesic Monte Carlo on Embedded Manifolds",
@@ -147,6 +154,7 @@ PAPERS: dict[str, tuple[str, str, str, str, int]] = {
 CITES: dict[str, str] = {
     "GeodesicHMC": "byrne2013",
     "GeodesicNUTS": "byrne2013 hoffman2014 betancourt2017",
+    "GeodesicWALNUTS": "bourabee2025 byrne2013 hoffman2014 betancourt2017",
     "RandomWalk": "byrne2013",
     "ColumnPairs": "byrne2013",
     "ColumnGibbs": "hoff2009",

@@ -30,7 +30,7 @@ from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
-from orthodrome.tuning import Adapted, Tuner
+from orthodrome.tuning import Tuner
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -167,7 +167,7 @@ def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, m
     keys, first_step = jax.eval_shape(chain_keys, key, chains), np.uint32(0)
     program = draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr
     if program not in _fitting:  # asked before every chunk
-        sums = jax.tree.leaves(state.tuning) if isinstance(sampler, Adapted) else []
+        sums = sampler.sums(state) if isinstance(sampler, Tuner) else []
         _fitting[program] = one_kernel.fits(program, chains.shape[0], frozenset(np.shape(leaf) for leaf in sums))
     return _fitting[program]
 

@@ -11,8 +11,9 @@ small loops of known operations. Which loops those are follows from the program 
     size        at most `MOST_OPERATIONS`, as they stand in the program; no array of more than `MOST_ELEMENTS` a chain,
                 data and constants included
 
-Every other loop is the ordinary program, with the same operations and the same law. So a model runs one or the other
-on all numbers of devices, with all lengths of chunks, and after a resumption.
+Every other loop is the ordinary program, with the same operations and the same law. So the draws of a model run in one
+or the other on all numbers of devices, with all lengths of chunks, and after a resumption. Of warm-ups only those of
+`Adapted` on one device, without trees, do: for the others it does not pay, or they exchange what they have learnt.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.exact.random_walk import RandomWalk
 from orthodrome.samplers.exact.riemannian_hmc import RiemannianHMC
 from orthodrome.samplers.exact.riemannian_langevin import RiemannianLangevin
+from orthodrome.samplers.exact.walnuts import GeodesicWALNUTS
 from orthodrome.samplers.holders.scheduled import Scheduled
 from orthodrome.samplers.holders.streamed import Streamed
 from orthodrome.samplers.holders.tempering import Tempering
@@ -46,6 +47,7 @@ __all__ = [
     "ExpandedNatural",
     "GeodesicHMC",
     "GeodesicNUTS",
+    "GeodesicWALNUTS",
     "Mirrored",
     "RandomWalk",
     "ReducedMean",

@@ -40,7 +40,7 @@ from orthodrome.tuning.trajectory_length import TrajectorySums, added, functiona
 
 FACTORS = ((1.0, 1.0, 1.0), (1.25, 0.7, 1.25))
 """The steps that are tried, relative to the one that dual averaging found, by (step, tree)."""
-PERSISTENCE = (0.5, 0.85, 0.5)
+PERSISTENCE = (0.5, 0.95, 0.5)
 """The persistence of the trees that are tried: numbers 0 and 1 have a doubling less, the last one has no limit."""
 USUAL = 0, len(PERSISTENCE) - 1
 """The numbers of the step and of the tree where nothing is learnt."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import jax
@@ -216,8 +217,7 @@ def directions_from(member: int, depth: int) -> list[bool]:
 
 def chain(directions: list[bool], p: float) -> float:
     """The probability of these directions."""
-    pairs = zip(directions, directions[1:], strict=False)
-    return 0.5 * float(np.prod([p if a == b else 1 - p for a, b in pairs]))
+    return 0.5 * float(np.prod([p if a == b else 1 - p for a, b in itertools.pairwise(directions)]))
 
 
 @pytest.mark.usefixtures("x64")

@@ -30,6 +30,7 @@ from orthodrome.samplers import (
     ColumnPairs,
     GeodesicHMC,
     GeodesicNUTS,
+    GeodesicWALNUTS,
     RandomWalk,
     ReducedMean,
     RiemannianHMC,
@@ -63,6 +64,11 @@ def hmc(gradient: Any, law: Law) -> GeodesicHMC:
 
 def nuts(gradient: Any, law: Law) -> GeodesicNUTS:
     return GeodesicNUTS(gradient, step_size=law.step, max_depth=law.max_depth)
+
+
+def walnuts(gradient: Any, law: Law) -> GeodesicWALNUTS:
+    """Energies may vary so little that most trajectories have steps of several levels."""
+    return GeodesicWALNUTS(gradient, step_size=law.step, max_error=0.05, max_depth=law.max_depth)
 
 
 def walk(gradient: Any, law: Law) -> RandomWalk:

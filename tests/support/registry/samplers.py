@@ -29,6 +29,7 @@ from orthodrome.samplers import (
     ColumnPairs,
     GeodesicHMC,
     GeodesicNUTS,
+    GeodesicWALNUTS,
     RandomWalk,
     RiemannianHMC,
     RiemannianLangevin,
@@ -118,6 +119,7 @@ def columns(kind: type, make: Any, **facts: Any) -> Case:
 SAMPLERS: dict[str, Case] = {
     "GeodesicHMC": geodesic(GeodesicHMC, new.hmc, *ONE_PER_MANIFOLD, "log-ratio-tiny"),
     "GeodesicNUTS": geodesic(GeodesicNUTS, new.nuts, "bingham"),
+    "GeodesicWALNUTS": geodesic(GeodesicWALNUTS, new.walnuts, "vmf-2"),
     "RandomWalk": geodesic(RandomWalk, new.walk, "vmf-3", chains=lambda law: law.walkers),
     "RiemannianHMC": riemannian(RiemannianHMC, new.riemannian_hmc),
     "RiemannianLangevin": riemannian(

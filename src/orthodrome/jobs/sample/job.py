@@ -8,7 +8,8 @@ from orthodrome.errors import BadInput
 from orthodrome.jobs.options import check_numbers, option
 
 SAMPLERS = (
-    *("GeodesicNUTS", "GeodesicHMC", "RandomWalk", "RiemannianHMC", "RiemannianLangevin", "ColumnGibbs", "ColumnPairs"),
+    *("GeodesicNUTS", "GeodesicHMC", "GeodesicWALNUTS", "RandomWalk", "RiemannianHMC", "RiemannianLangevin"),
+    *("ColumnGibbs", "ColumnPairs"),
     *("SGGMC", "GSGNHT", "SGLD", "SGFS", "SGHMC", "SGNHT", "SGRLD", "SGRHMC", "SCIR", "SOU", "SWF", "SimplexLangevin"),
 )
 """The samplers by name; holders of samplers are `--tempering`, or made in the file."""

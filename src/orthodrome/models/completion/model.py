@@ -11,8 +11,9 @@ intervals.
 A few entries that are far from everything, as in a column that is nearly always the same, have such gradients that the
 noise of plain batches leaves only steps with which a chain never moves: of half of the digits of scikit-learn, each
 column in units of its own, 7e-7. With `control_variates` a gradient is a difference from that of all entries at an
-anchor that follows the chain, and the step is a thousand times as long. That is for SGGMC: the friction of gSGNHT has
-been seen to run away in the warm-up where gradients have so little noise, and with it the chains.
+anchor that follows the chain, and the step is a thousand times as long. That is for SGGMC: the thermostat of gSGNHT
+keeps the mean of v.v/m at 1, and where such gradients have rare large errors, at so long a step, it does so by a
+friction that stops the chain in between. In the warm-up that was seen to run away.
 """
 
 from __future__ import annotations

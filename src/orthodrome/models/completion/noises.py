@@ -19,7 +19,7 @@ import numpy as np
 
 from orthodrome.core.types import Reals
 from orthodrome.models.completion.entries import Entries
-from orthodrome.models.completion.starts import DRAWN, Sweep, least_squares, noise_of, off, swept
+from orthodrome.models.completion.starts import DRAWN, Drawing, least_squares, noise_of, off, swept
 
 ALIKE = 5.0
 """The shape of the Gamma law of the precisions: nine in ten noises are between 0.74 and 1.6 times the common one."""
@@ -39,7 +39,7 @@ def each_its_own(entries: Entries, rank: int, seed: int) -> Reals:
     rng, size, j = np.random.default_rng([seed, len(entries.values)]), entries.shape[1], entries.columns
     y = (entries.values - entries.values.mean()) / entries.values.std()
     left, values, right = least_squares(entries, y, rank)
-    now = Sweep(left * np.sqrt(values), right * np.sqrt(values), 0.0)
+    now = Drawing(left * np.sqrt(values), right * np.sqrt(values), 0.0)
     now = now._replace(noise=noise_of(float(np.mean(off(entries, y, now) ** 2))))
     weight, logs, shape = np.ones(size), np.zeros(size), ALIKE + np.bincount(j, minlength=size) / 2
     for turn in range(2 * DRAWN):

@@ -65,7 +65,7 @@ def drawn_factors(
     entries: Entries, y: Reals, fitted: Factors, rng: np.random.Generator, own: Reals | None = None
 ) -> tuple[Factors, float]:
     """Return a singular value decomposition drawn near a fitted one, and the noise that belongs to it."""
-    now = Sweep(fitted[0] * np.sqrt(fitted[1]), fitted[2] * np.sqrt(fitted[1]), 0.0)
+    now = Drawing(fitted[0] * np.sqrt(fitted[1]), fitted[2] * np.sqrt(fitted[1]), 0.0)
     weight = np.ones(entries.shape[1]) if own is None else own**-2.0
     now = now._replace(noise=noise_of(float(np.mean(weight[entries.columns] * off(entries, y, now) ** 2))))
     for _ in range(DRAWN):
@@ -73,7 +73,7 @@ def drawn_factors(
     return decomposed(now.left, now.right), now.noise
 
 
-class Sweep(NamedTuple):
+class Drawing(NamedTuple):
     """Factors of the rows and the columns, and the standard deviation of the noise."""
 
     left: Reals
@@ -81,7 +81,7 @@ class Sweep(NamedTuple):
     noise: float
 
 
-def swept(entries: Entries, y: Reals, weight: Reals, now: Sweep, rng: np.random.Generator) -> Sweep:
+def swept(entries: Entries, y: Reals, weight: Reals, now: Drawing, rng: np.random.Generator) -> Drawing:
     """Draw the factor of the rows, that of the columns, and the noise, each from its law given the rest.
 
     weight: the precision of each column in units of the common one
@@ -90,12 +90,12 @@ def swept(entries: Entries, y: Reals, weight: Reals, now: Sweep, rng: np.random.
     left, right, noise = now
     left = regressed(seen, observed, right, RIDGE, noise * rng.normal(size=left.shape))
     right = regressed(seen.T.tocsr(), observed.T.tocsr(), left, RIDGE, noise * rng.normal(size=right.shape))
-    now = Sweep(left, right, noise)
+    now = Drawing(left, right, noise)
     squares = np.sum(weight[entries.columns] * off(entries, y, now) ** 2)
     return now._replace(noise=noise_of(squares / rng.chisquare(len(y))))
 
 
-def off(entries: Entries, y: Reals, now: Sweep) -> Reals:
+def off(entries: Entries, y: Reals, now: Drawing) -> Reals:
     """Return the residuals."""
     return y - np.sum(now.left[entries.rows] * now.right[entries.columns], axis=1)
 

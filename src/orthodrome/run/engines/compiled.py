@@ -68,11 +68,16 @@ class CompiledEngine(NamedTuple):
         return use(_program(sampler, small))(sampler, self.key, self.chains, state, *numbers, **settings)
 
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
-        """Return whether the loop is compiled into one kernel: wherever it can be; a warm-up on several devices, which
-        may pool over them, cannot."""
-        if self.rows is not None or (self.mesh is not None and isinstance(sampler, Tuner)):
+        """Return whether the loop is compiled into one kernel: wherever it can be, but for warm-ups that it would not
+        pay for."""
+        if self.rows is not None or (isinstance(sampler, Tuner) and not _pays(sampler)):
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
+
+
+def _pays(tuner: Tuner) -> bool:
+    """Return whether a warm-up may run in one kernel: on one device, as several exchange what they have learnt."""
+    return tuner.gains_in_one_kernel and parallel.AXIS not in tuner.pool
 
 
 def _program(sampler: Any, small: bool) -> Any:

@@ -16,8 +16,8 @@ from orthodrome.kernels.lanes import LANES, fused, splat
 from orthodrome.kernels.vectors.eights import EIGHT, eight, read, read_as, read_sixteen, read_sixteen_as, write
 from orthodrome.kernels.vectors.normals import fill_normals
 from orthodrome.models.sam.kernels.density import OPTIONS
-from orthodrome.models.sam.kernels.pushes import WIDE, eight_words, four_words, wide
-from orthodrome.models.sam.kernels.tiles import open_stream, strip_words, tile_words
+from orthodrome.models.sam.kernels.pushes import eight_words, four_words, wide
+from orthodrome.models.sam.kernels.tiles import WIDE, open_stream, strip_words, tile_words
 
 
 @njit(forceinline=True, **OPTIONS)

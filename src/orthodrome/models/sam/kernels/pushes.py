@@ -12,10 +12,8 @@ from __future__ import annotations
 from numba import njit
 
 from orthodrome.kernels.lanes import LANES, fused, splat
-from orthodrome.kernels.vectors.eights import EIGHT, eight, first_eight, read, read_sixteen, spread, spread_sixteen
+from orthodrome.kernels.vectors.eights import eight, first_eight, read, read_sixteen, spread, spread_sixteen
 from orthodrome.models.sam.kernels.density import OPTIONS
-
-WIDE = LANES + EIGHT
 
 
 @njit(forceinline=True, **OPTIONS)

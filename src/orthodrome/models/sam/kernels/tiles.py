@@ -26,6 +26,7 @@ from orthodrome.models.sam.kernels.density import OPTIONS
 NUMBERS, STRIPS, FEW = 3072, 16, 4
 """Numbers of a tile at most, strips at most, and tiles of a strip at least."""
 WIDE = LANES + EIGHT
+"""Topics that go through the registers together, as sixteen and eight, where there are as many."""
 
 
 @njit(**OPTIONS)

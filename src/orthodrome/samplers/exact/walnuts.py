@@ -14,11 +14,11 @@ velocity round) and keeps the volume, and l(z) the level chosen at z. From z one
 from z', with its velocity turned round, the states of level l are the same ones in the other order, so l passes there
 too, and l(F z') <= l: it is l unless a lower level passes from z', as happens where the lower level's errors differ
 between the two ways. If the orbit is drawn with the weights of its growth, a state z' behind such a step has the weight
-exp(-H(z')) P(l | F z') / P(l | z) = 0 relative to z (Theorem 1 there): nothing behind it can be drawn. Here the half
-that is growing is given up at such a step, as it is where it turns back; which of its steps can be reversed is a function
-of the half's states alone, the same from either end. The steps that remain can all be reversed, so that on them "one
-macro step on" and "one macro step back" are inverse bijections that keep the volume, and the trajectory is a set of
-states of one orbit of these. From there on the proof is that of `geodesic_nuts`, word for word.
+exp(-H(z')) P(l | F z') / P(l | z) = 0 relative to z: nothing behind it can be drawn. Here the half that is growing is
+given up at such a step, as it is where it turns back; which of its steps can be reversed is a function of the half's
+states alone, the same from either end. The steps that remain can all be reversed, so that on them "one macro step on"
+and "one macro step back" are inverse bijections that keep the volume, and the trajectory is a set of states of one
+orbit of these. From there on the proof is that of `geodesic_nuts`, word for word.
 
 (Left out, the test of the way back gives states whose step cannot be reversed a weight that they do not have: the
 tests see it.) A step at level 0 needs no test, so where the density is smooth a leaf costs one gradient, as it does in
@@ -75,7 +75,7 @@ class Macro(NamedTuple):
     """A macro step under way.
 
     origin, end: where it begins and, on the way back, ended
-    at: the state that the micro steps have reached, after `count` of them
+    at: the state that the micro steps have reached, after `taken` of them
     lowest, highest: energies so far
     level: of these micro steps
     back: whether this is the way back, to see whether a lower level passes
@@ -87,15 +87,19 @@ class Macro(NamedTuple):
     lowest: Array
     highest: Array
     level: Array
-    count: Array
+    taken: Array
     back: Array
 
-    def again(self, start: Point, level: Array, back: Array) -> Macro:
+    def anew(self, start: Point, level: Array) -> Macro:
         """Return the macro step with micro steps of a level that begin anew at a state."""
         h = energy(start)
-        return self._replace(
-            at=start, lowest=h, highest=h, level=level, count=jnp.zeros_like(self.count), back=back
-        )
+        return self._replace(at=start, lowest=h, highest=h, level=level, taken=jnp.zeros_like(self.taken))
+
+    def moved(self, point: Point) -> Macro:
+        """Return the macro step one micro step further."""
+        h = energy(point)
+        lowest, highest = jnp.minimum(self.lowest, h), jnp.maximum(self.highest, h)
+        return self._replace(at=point, lowest=lowest, highest=highest, taken=self.taken + 1)
 
 
 class Orbit(NamedTuple):
@@ -125,7 +129,7 @@ class GeodesicWALNUTS(ExactGradientSampler):
 
     gradient: GradientEstimator
     step_size: Setting = None
-    max_error: Setting = 0.5
+    max_error: Setting = 0.3
     max_depth: int = static(default=10)
     max_halvings: int = static(default=8)
     compiled: bool = static(default=True)
@@ -150,53 +154,32 @@ class GeodesicWALNUTS(ExactGradientSampler):
         return GeodesicNUTS(self.gradient, self.step_size, self.max_depth)
 
     def _begin(self, growth: Growth, tree: Trajectory) -> Orbit:
-        start, none, no = tree.moving, jnp.zeros((), jnp.uint32), jnp.zeros((), bool)
-        zero = jnp.zeros_like(growth.energy)
+        start, zero = tree.moving, jnp.zeros_like(growth.energy)
+        none, no = jnp.zeros((), jnp.uint32), jnp.zeros((), bool)
         macro = Macro(start, start, start, zero, zero, none, none, no)
         return Orbit(tree, macro, ~no, none, zero, none, none, no)
 
     def _turn(self, growth: Growth, orbit: Orbit) -> Orbit:
         """Take one micro step, and what follows from it: go on, another level, the way back, or a leaf."""
-        origin = growth.origin(orbit.tree)
-        fresh = orbit.macro._replace(origin=origin).again(origin, jnp.zeros_like(orbit.n_steps), ~orbit.waiting)
-        m = trees.where(orbit.waiting, fresh, orbit.macro)
-        scale = growth.sign(orbit.tree) * jnp.where(m.back, -1, 1) / (1 << m.level).astype(growth.energy.dtype)
-        point = leapfrog(self.gradient, m.at, leaves.scaled(growth.h, scale.astype(growth.energy.dtype)))
-        h = energy(point)
-        m = m._replace(
-            at=point, lowest=jnp.minimum(m.lowest, h), highest=jnp.maximum(m.highest, h), count=m.count + 1
-        )
-        relative = growth.energy - h
-        lost = ~m.back & (m.level == self.max_halvings) & ~(relative > -DIVERGENT_ENERGY)
-        lost = lost | (~m.back & jnp.isposinf(point.logdensity))
-        passes = m.highest - m.lowest <= self.max_error
-        full = m.count == jnp.uint32(1) << m.level
-        arrives = ~m.back & full & (passes | (m.level == self.max_halvings))
-        lower = m.level - 1  # not used at level 0
-        known = m.level == 0
-        reversible = m.back & ~passes & known
-        irreversible = m.back & passes & full
-        leaf = lost | (arrives & known) | reversible
-        first = ~m.back & known
-        end = trees.where(m.back, m.end, point)
-        joined = self._nuts.joined(growth, orbit.tree._replace(n_steps=orbit.n_steps), end)
-        tree = trees.where(leaf, joined, orbit.tree)
-        tree = tree._replace(done=tree.done | irreversible)
-        finer = m.again(m.origin, m.level + 1, m.back)
-        back = m._replace(end=point).again(point, lower, ~m.back)
-        coarser = m.again(m.end, lower, m.back)
-        after = trees.where(
-            arrives, back, trees.where(m.back & ~passes, coarser, trees.where(~passes & ~m.back, finer, m))
-        )
-        forced = ~m.back & (m.level == self.max_halvings) & ~full
+        m = trees.where(orbit.waiting, _first(growth.origin(orbit.tree), orbit.macro), orbit.macro)
+        m = m.moved(leapfrog(self.gradient, m.at, leaves.scaled(growth.h, _share(growth, orbit.tree, m))))
+        over, last = ~(m.highest - m.lowest <= self.max_error), m.level == self.max_halvings
+        whole, relative = m.taken == jnp.uint32(1) << m.level, growth.energy - energy(m.at)
+        arrived = ~m.back & whole & (~over | last)
+        irreversible = m.back & whole & ~over
+        lost = ~m.back & ((last & ~(relative > -DIVERGENT_ENERGY)) | jnp.isposinf(m.at.logdensity))
+        leaf = lost | (arrived & ~_needs_way_back(m.level)) | (m.back & over & (m.level == 0))
+        first = ~m.back & (m.level == 0)
+        tree = orbit.tree._replace(n_steps=orbit.n_steps)
+        tree = trees.where(leaf, self._nuts.joined(growth, tree, trees.where(m.back, m.end, m.at)), tree)
         return Orbit(
-            tree,
-            trees.where(forced, m, after),
+            tree._replace(done=tree.done | irreversible),
+            _next(m, arrived, over & ~(last & ~m.back)),
             leaf,
             orbit.n_steps + 1,
             orbit.sum_acceptance + jnp.where(first, jnp.exp(jnp.minimum(relative, 0)), 0),
-            orbit.tried + first,
-            jnp.where(arrives, jnp.maximum(orbit.finest, m.level), orbit.finest),
+            orbit.tried + first.astype(orbit.tried.dtype),
+            jnp.where(arrived, jnp.maximum(orbit.finest, m.level), orbit.finest),
             orbit.irreversible | irreversible,
         )
 
@@ -213,3 +196,32 @@ class GeodesicWALNUTS(ExactGradientSampler):
             irreversible=orbit.irreversible,
             step_size=largest_step(self.step_size),
         )
+
+
+def _first(origin: Point, old: Macro) -> Macro:
+    """Return a macro step that begins at a state, at level 0."""
+    return old._replace(origin=origin, back=jnp.zeros_like(old.back)).anew(origin, jnp.zeros_like(old.level))
+
+
+def _share(growth: Growth, tree: Trajectory, m: Macro) -> Array:
+    """Return the next micro step as a share of the macro step, negative backward in time."""
+    size = 1 / (jnp.uint32(1) << m.level).astype(growth.energy.dtype)
+    return growth.sign(tree) * jnp.where(m.back, -size, size)
+
+
+def _needs_way_back(level: Array) -> Array:
+    """Return whether a step of this level must be shown to be the one that would be taken back: no level is lower than
+    0."""
+    return level > 0
+
+
+def _next(m: Macro, arrived: Array, over: Array) -> Macro:
+    """Return what the next micro step belongs to.
+
+    arrived: whether this level is the one of the step: the way back begins at the level below
+    over: whether it is not, because of the energy: the next level is finer, or coarser on the way back
+    """
+    lower = m.level - 1  # of level 0 there is no way back
+    begun = m._replace(end=m.at, back=jnp.ones_like(m.back)).anew(m.at, lower)
+    another = trees.where(m.back, m.anew(m.end, lower), m.anew(m.origin, m.level + 1))
+    return trees.where(arrived, begun, trees.where(over, another, m))

@@ -1,0 +1,139 @@
+"""WALNUTS: its macro steps against a plain search for levels, NUTS where no step is halved, and the law."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from orthodrome.gradients.full import FullGradient
+from orthodrome.manifolds import Sphere
+from orthodrome.samplers.exact import walnuts
+from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
+from orthodrome.samplers.exact.walnuts import GeodesicWALNUTS
+from orthodrome.targets import Target
+from support.exact_draws import uniform_directions
+from support.registry import TARGETS
+from support.truth import verdict
+
+LEVELS = 6
+A, C = np.array([-9.0, 0.0, 14.0]), np.array([6.0, 0.0, 0.0])
+
+
+def bingham(x: Any) -> Any:
+    return x**2 @ jnp.asarray(A) + x @ jnp.asarray(C)
+
+
+def transitions(sampler: Any, x0: np.ndarray) -> tuple[Any, Any]:
+    step = lambda i, x: sampler.step(jax.random.fold_in(jax.random.key(4), i), sampler.init(x))
+    return jax.jit(jax.vmap(step))(jnp.arange(len(x0)), x0)
+
+
+# --- one macro step, plainly -----------------------------------------------------------------------------------------
+
+
+def micro_steps(x: np.ndarray, v: np.ndarray, h: float, level: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The states of a macro step on the sphere, by the textbook formulas."""
+    e, states = h / 2**level, [(x, v)]
+    force = lambda x: (np.eye(3) - np.outer(x, x)) @ (2 * A * x + C)
+    for _ in range(2**level):
+        v = v + e / 2 * force(x)
+        speed = np.linalg.norm(v)
+        x, v = (
+            x * np.cos(speed * e) + v / speed * np.sin(speed * e),
+            v * np.cos(speed * e) - x * speed * np.sin(speed * e),
+        )
+        v = v + e / 2 * force(x)
+        states.append((x, v))
+    return states
+
+
+def first_over(states: list[tuple[np.ndarray, np.ndarray]], most: float) -> int:
+    """The number of micro steps after which the energy has varied too much; their number plus one if it never has."""
+    h = np.array([v @ v / 2 - x**2 @ A - x @ C for x, v in states])
+    over = np.maximum.accumulate(h) - np.minimum.accumulate(h) > most
+    return int(np.argmax(over)) if over.any() else len(states)
+
+
+def plain_step(x: np.ndarray, v: np.ndarray, h: float, most: float) -> tuple[int, int, bool]:
+    """(level, micro steps of all trials, whether a lower level passes on the way back)."""
+    steps = 0
+    for level in range(LEVELS + 1):
+        states = micro_steps(x, v, h, level)
+        over = first_over(states, most)
+        forced = level == LEVELS
+        steps += 2**level if forced else min(over, 2**level)
+        if forced or over > 2**level:
+            break
+    for lower in reversed(range(level)):
+        over = first_over(micro_steps(*states[-1], -h, lower), most)
+        steps += min(over, 2**lower)
+        if over > 2**lower:
+            return level, steps, True
+    return level, steps, False
+
+
+@pytest.mark.usefixtures("x64")
+def test_levels_and_ways_back_are_those_of_a_plain_search() -> None:
+    """400 trajectories of two leaves, one by one; some have steps of every level, and some cannot be reversed."""
+    x0 = uniform_directions(np.random.default_rng(1), 400, 3)
+    keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(jax.random.key(4), i), 3))(jnp.arange(len(x0)))
+    v0 = np.asarray(jax.vmap(Sphere().random_velocity)(keys[:, 0], x0))
+    most = 0.3
+    gradient = FullGradient(Target(Sphere(), bingham))
+    levels = set()
+    for h in (0.15, 0.6):
+        _, info = transitions(GeodesicWALNUTS(gradient, h, most, 1, LEVELS), x0)
+        found = list(zip(info.finest.tolist(), info.n_steps.tolist(), info.irreversible.tolist(), strict=True))
+        ways = [[plain_step(x, v, s * h, most) for s in (1, -1)] for x, v in zip(x0, v0, strict=True)]
+        assert all(one in both for one, both in zip(found, ways, strict=True))
+        levels |= {level for level, _, _ in found}
+        assert 0.005 < info.irreversible.mean() < 0.6
+    assert levels >= {0, 1, 2, 3}
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_step_that_cannot_be_reversed_is_not_taken() -> None:
+    x0 = uniform_directions(np.random.default_rng(1), 400, 3)
+    sampler = GeodesicWALNUTS(FullGradient(Target(Sphere(), bingham)), 0.6, 0.3, 1, LEVELS)
+    state, info = transitions(sampler, x0)
+    stayed = np.all(np.asarray(state.position) == x0, axis=1)
+    assert np.all(stayed[np.asarray(info.irreversible)]) and not np.all(stayed)
+    assert np.all(np.asarray(info.tree_depth) == ~np.asarray(info.irreversible))
+
+
+@pytest.mark.parametrize("unhalved", ["any error", "no halvings"])
+def test_without_halvings_it_is_nuts(unhalved: str) -> None:
+    """The same draws, bit for bit."""
+    law = TARGETS["vmf-3"]
+    gradient, x0 = FullGradient(law.target()), jnp.asarray(law.exact_draws(200, 5), "float32")
+    most, halvings = (np.inf, 8) if unhalved == "any error" else (0.01, 0)
+    state, info = transitions(GeodesicWALNUTS(gradient, 0.3, np.float32(most), 6, halvings), x0)
+    wanted, theirs = transitions(GeodesicNUTS(gradient, 0.3, 6), x0)
+    np.testing.assert_array_equal(state.position, wanted.position)
+    for name in ("n_steps", "tree_depth", "acceptance_rate", "diverging", "energy"):
+        np.testing.assert_array_equal(getattr(info, name), getattr(theirs, name))
+    assert not info.finest.any() and not info.irreversible.any()
+
+
+# --- the law -----------------------------------------------------------------------------------------------------
+
+
+def halving(max_depth: int) -> GeodesicWALNUTS:
+    """Nearly every trajectory halves steps, and a quarter meets one that cannot be reversed."""
+    return GeodesicWALNUTS(FullGradient(TARGETS["vmf-3"].target()), 0.5, np.float32(0.1), max_depth, 6)
+
+
+def test_steps_of_many_levels_keep_the_law() -> None:
+    found = verdict(TARGETS["vmf-3"], halving(3), 8_000, "float32")
+    assert found.passes, found
+
+
+def test_a_forgotten_way_back_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: without the ratio of the probabilities of the levels, steps that cannot be reversed are taken."""
+    monkeypatch.setattr(walnuts, "_needs_way_back", lambda level: jnp.zeros_like(level, bool))
+    found = verdict(TARGETS["vmf-3"], halving(2), 8_000, "float32")
+    assert not found.passes, found
