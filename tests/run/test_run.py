@@ -231,7 +231,6 @@ def test_chains_over_two_devices(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.load(tmp_path / "draws.npz")["plain"], draws().posterior.x.values, atol=1e-4)
 
 
-@pytest.mark.slow
 def test_chains_over_two_devices_learn_together() -> None:
     on_two_devices(TUNED)
 
