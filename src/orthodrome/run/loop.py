@@ -30,7 +30,6 @@ from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
-from orthodrome.tuning import Tuner
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -147,7 +146,7 @@ def _all_chains(
         return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))
 
     rows = jax.vmap(lambda _: empty(like, length))(chains)
-    run = one_kernel.as_one_kernel(loop, inlined=isinstance(sampler, Tuner)) if in_one_kernel else loop
+    run = one_kernel.as_one_kernel(loop) if in_one_kernel else loop
     state, rows = run(sampler, keys, state, rows, first_step, count)
     return state, jax.vmap(partial(taken_apart, like=like))(rows)
 
@@ -167,8 +166,7 @@ def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, m
     keys, first_step = jax.eval_shape(chain_keys, key, chains), np.uint32(0)
     program = draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr
     if program not in _fitting:  # asked before every chunk
-        sums = sampler.sums(state) if isinstance(sampler, Tuner) else []
-        _fitting[program] = one_kernel.fits(program, chains.shape[0], frozenset(np.shape(leaf) for leaf in sums))
+        _fitting[program] = one_kernel.fits(program, chains.shape[0])
     return _fitting[program]
 
 

@@ -11,9 +11,8 @@ small loops of known operations. Which loops those are follows from the program 
     size        at most `MOST_OPERATIONS`, as they stand in the program; no array of more than `MOST_ELEMENTS` a chain,
                 data and constants included
 
-Every other loop is the ordinary program, with the same operations and the same law. So the draws of a model run in one
-or the other on all numbers of devices, with all lengths of chunks, and after a resumption. Of warm-ups only those of
-`Adapted` on one device, without trees, do: for the others it does not pay, or they exchange what they have learnt.
+Every other loop is the ordinary program, with the same operations and the same law. So a model runs one or the other
+on all numbers of devices, with all lengths of chunks, and after a resumption.
 """
 
 from __future__ import annotations
@@ -30,9 +29,6 @@ them too, but its ordinary program is the faster one: HMC 1.5 to 3 times, NUTS 1
 OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_backend_optimization_level": 1}
 """The options of the compiler: no operations are given to a library, which cannot be called from inside a kernel; and
 LLVM does what pays, as its higher levels take up to three times as long for one large kernel, which is then as fast."""
-ATTRIBUTES = {"xla_cpu_small_call": "true", "inlineable": "false"}
-"""What makes a call one kernel. Functions inside that JAX makes only as it lowers a program get them too, and stay
-functions of the kernel, unless they are told otherwise."""
 MOST_OPERATIONS = 4000
 MOST_ELEMENTS = 20_000
 LOOPS = "cond custom_jvp_call custom_vjp_call jit scan while"
@@ -60,41 +56,31 @@ def known() -> bool:
     return jax.default_backend() == "cpu" and jaxlib.__version__.startswith(TESTED)
 
 
-def fits(program: ClosedJaxpr, num_chains: int, sums: frozenset[tuple[int, ...]] = frozenset()) -> bool:
-    """Return whether a program, one draw of some chains, is small and has known operations only.
-
-    sums: shapes of arrays that may be large, as they are added to in place
-    """
+def fits(program: ClosedJaxpr, num_chains: int) -> bool:
+    """Return whether a program, one draw of some chains, is small and has known operations only."""
     most = MOST_ELEMENTS * num_chains
     operations = list(_operations(program.jaxpr))
-    values = (value for each in operations for value in (*each.invars, *each.outvars))
     return (
         len(operations) <= MOST_OPERATIONS
         and all(_allowed(each) for each in operations)
-        and all(_elements(value) <= most or value.aval.shape in sums for value in values)
+        and all(_elements(value) <= most for each in operations for value in (*each.invars, *each.outvars))
     )
 
 
-def as_one_kernel(program: Callable[..., Any], inlined: bool) -> Callable[..., Any]:
-    """Return the program as a call that is compiled into one kernel; what is inside it is traced before, where JAX
-    remembers the traces of the ordinary program.
-
-    inlined: whether the functions inside it (random numbers, bodies of loops) are inlined: a kernel that is compiled in
-        half the time, and takes up to a quarter longer to run, as it computes what they return more than once
-    """
+def as_one_kernel(program: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the program as a call that is compiled into one kernel; what is inside it does not carry the attribute,
+    and is traced before, where JAX remembers the traces of the ordinary program."""
     from jax.experimental.xla_metadata import set_xla_metadata
-
-    within = {"xla_cpu_small_call": "false", "inlineable": "true"} if inlined else dict.fromkeys(ATTRIBUTES)
 
     def call(*arguments: Any) -> Any:
         traced, shapes = jax.make_jaxpr(program, return_shape=True)(*arguments)
 
         @jax.jit
         def inside(*leaves: Any) -> Any:
-            with set_xla_metadata(**within):
+            with set_xla_metadata(xla_cpu_small_call=None, inlineable=None):
                 return jaxpr_as_fun(traced)(*leaves)
 
-        with set_xla_metadata(**ATTRIBUTES):
+        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
             results = inside(*jax.tree.leaves(arguments))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 

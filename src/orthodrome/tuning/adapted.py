@@ -173,16 +173,6 @@ class Adapted(Tuner):
         step, _ = _settled(self, tuning, position, min(factor, float(room)))
         return sampler.tuned(Learnt(step, num_steps))
 
-    @property
-    def gains_in_one_kernel(self) -> bool:
-        """Whether a warm-up in one kernel gains more than its compilation takes: a kernel of trees does not."""
-        return not self.learns_depth
-
-    def sums(self, state: AdaptedState) -> list[Array]:
-        """Return the sums over trajectories, with what else has been learnt."""
-        learnt: list[Array] = jax.tree.leaves(state.tuning)
-        return learnt
-
     def outline(self, state: AdaptedState) -> ExactSampler:
         """Return the sampler that `freeze` will return, with shapes in place of arrays."""
         shapes: ExactSampler = jax.eval_shape(self.like_tuned, state)

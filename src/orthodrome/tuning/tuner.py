@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import abc
 
-from jax import Array
-
 from orthodrome.core.types import State
 from orthodrome.samplers.contract import Holder, Sampler
 
@@ -21,15 +19,6 @@ class Tuner(Holder):
     @abc.abstractmethod
     def freeze(self, state: State) -> Sampler:
         """Return the tuned sampler, shared by all chains, from the last state of the warm-up of all chains."""
-
-    @property
-    def gains_in_one_kernel(self) -> bool:
-        """Whether a warm-up in one kernel (`run.one_kernel`), on one device, gains more than its compilation takes."""
-        return False
-
-    def sums(self, state: State) -> list[Array]:
-        """Return the arrays of a state of the warm-up that are added to in place, however large they are."""
-        return []
 
     def outline(self, state: State) -> Sampler | None:
         """Return the tuned sampler with shapes in place of arrays, from any state of the warm-up; None: only `freeze`

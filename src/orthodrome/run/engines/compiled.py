@@ -68,23 +68,18 @@ class CompiledEngine(NamedTuple):
         return use(_program(sampler, small))(sampler, self.key, self.chains, state, *numbers, **settings)
 
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
-        """Return whether the loop is compiled into one kernel: wherever it can be, but for warm-ups that it would not
-        pay for."""
-        if self.rows is not None or (isinstance(sampler, Tuner) and not _pays(sampler)):
+        """Return whether the loop is compiled into one kernel: of draws only, as a warm-up is over before its larger
+        kernel, which would run 2 to 5 times as fast, has paid for the longer compilation."""
+        if self.rows is not None or isinstance(sampler, Tuner):
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
 
 
-def _pays(tuner: Tuner) -> bool:
-    """Return whether a warm-up may run in one kernel: on one device, as several exchange what they have learnt."""
-    return tuner.gains_in_one_kernel and parallel.AXIS not in tuner.pool
-
-
 def _program(sampler: Any, small: bool) -> Any:
-    """Return the compiled loop: that of a tuner, which runs for the warm-up only, is a program of its own anyway."""
-    if small:
-        return advance_in_one_kernel()
-    return advance_in_warmup() if isinstance(sampler, Tuner) else advance
+    """Return the compiled loop: a tuner runs for the warm-up only, and in a program of its own anyway."""
+    if isinstance(sampler, Tuner):
+        return advance_in_warmup()
+    return advance_in_one_kernel() if small else advance
 
 
 def compiled_engine(key: Array, num_chains: int, mesh: Any, length: int, rows: Any = None) -> CompiledEngine:
