@@ -15,7 +15,7 @@ from scipy.stats import gamma, lomax, norm
 
 from orthodrome.errors import BadInput, NotConverged, OrthodromeWarning
 from orthodrome.models.completion import MatrixCompletion, noises
-from orthodrome.models.completion.columns import as_one, each_its_own
+from orthodrome.models.completion.columns import FARTHEST, as_one, each_its_own
 from orthodrome.models.completion.entries import read_entries
 from orthodrome.models.completion.law import SHAPE, posterior, units
 from orthodrome.models.completion.starts import least_squares, starts
@@ -186,6 +186,19 @@ def test_columns_have_a_place_and_a_scale_of_their_own(shift: float, factor: flo
     assert as_one(entries).standardised(entries).values.tolist() == entries.values.tolist()
 
 
+def test_a_column_with_one_entry_far_from_all_others_has_a_scale_that_reaches_it() -> None:
+    """Of a column that is the same but for one entry, which would be thirty standard deviations away; others keep
+    their scale."""
+    matrix = np.random.default_rng(0).normal(size=(900, 8))
+    others = each_its_own(read_entries(matrix)).scale[:7]
+    matrix[:, 7] = np.arange(900) == 450
+    entries = read_entries(matrix)
+    found = each_its_own(entries)
+    assert np.max(np.abs(found.standardised(entries).values)) < FARTHEST * (1 + 1e-12)
+    assert 5 * matrix[:, 7].std() < 1 - found.place[7] == pytest.approx(FARTHEST * found.scale[7])
+    np.testing.assert_allclose(found.scale[:7], others, rtol=0.05)
+
+
 def test_columns_have_noises_of_their_own() -> None:
     """Columns whose noises differ fourfold about one signal; and a column of equal entries, whose noise is not zero."""
     rng = np.random.default_rng(0)
@@ -204,16 +217,19 @@ def test_columns_have_noises_of_their_own() -> None:
 
 @pytest.mark.slow
 def test_intervals_follow_the_scale_of_the_columns() -> None:
-    """In units of the columns intervals cover quiet and loud columns alike, wherever the columns are; with one noise
-    for all they do not, even where all columns are about zero, and predictions are worse."""
+    """In units of the columns, with a noise of each, intervals cover quiet and loud columns alike, wherever the columns
+    are; with one noise for all they do not, even where all columns are about zero, and predictions are worse."""
     known, matrix = of_columns()
     test = np.nonzero(np.isnan(known))
     quiet, loud = test[1] < 10, test[1] >= 20
     cover, error = {}, {}
+    noise = {"matrix": "shared", "columns": "columns"}
     for units_, places in (("matrix", 10 * np.arange(30)), ("columns", np.zeros(30))):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            model = MatrixCompletion(3, units=units_, batch_size=300, num_steps=5).fit(known - places)
+            model = MatrixCompletion(3, units=units_, noise=noise[units_], batch_size=300, num_steps=5).fit(
+                known - places
+            )
         low, high = model.predict_interval(*test, 0.8).T
         exact = (matrix - places)[test]
         inside = (low < exact) & (exact < high)
@@ -225,18 +241,19 @@ def test_intervals_follow_the_scale_of_the_columns() -> None:
 
 
 def test_entries_far_from_all_others_do_not_stop_the_chains() -> None:
-    """Columns that are always the same but for one entry: with plain batches the learnt step is too short to move."""
+    """Columns that are always the same but for one entry, in units in which these are some twenty away: with plain
+    batches the learnt step is too short to move."""
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 12)) + 0.5 * rng.normal(size=(300, 12))
     matrix[:, 8:] = 0
-    matrix[[3, 50, 120, 200], [8, 9, 10, 11]] = 8
+    matrix[[3, 50, 120, 200], [8, 9, 10, 11]] = 30
     step, moved = {}, {}
     for anchored in (True, False):
         short: dict[str, Any] = {"method": "sggmc"}
         short |= {"batch_size": 180, "num_steps": 5, "num_warmup": 200, "num_draws": 60, "num_chains": 1}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            model = MatrixCompletion(2, units="columns", control_variates=anchored, **short).fit(matrix)
+            model = MatrixCompletion(2, control_variates=anchored, **short).fit(matrix)
         step[anchored] = float(model.draws_["sample_stats"]["step_size"].mean())
         moved[anchored] = float(model.draws_["posterior"]["noise"].std())
     assert step[True] > 10 * step[False] and moved[True] > 3 * moved[False], (step, moved)

@@ -91,7 +91,7 @@ def test_every_replica_stays_in_its_truth(make: Any) -> None:
 
 
 def test_exchanges_without_the_ratio_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swaps, "log_odds", lambda exponents, heights: jnp.full(heights.size - 1, jnp.inf))
+    monkeypatch.setattr(swaps, "log_odds", lambda exponents, heights, xp=jnp: xp.full(heights.size - 1, xp.inf))
     z, _ = stay(hmc(), 2000)
     assert np.abs(z).max() > 2 * THRESHOLD
 

@@ -27,6 +27,8 @@ from scipy.special import digamma, polygamma
 from orthodrome.core.types import Reals
 from orthodrome.models.completion.entries import Entries
 
+FARTHEST = 6.0
+"""Units between an entry and the place of its column at most: of 500 million normal entries one is further."""
 FEWEST = 3
 """The smallest number of columns with different entries from which the law of the scales is estimated."""
 ROUNDING = 1e-12
@@ -58,7 +60,9 @@ def each_its_own(entries: Entries) -> Columns:
     squares: Reals = np.bincount(j, (y - mean[j]) ** 2, size).astype(float)
     squares = np.where(squares > count * (ROUNDING * mean) ** 2, squares, 0.0)
     scale = shrunken_scales(count, squares, float(np.var(y)))
-    return Columns(shrunken_places(count, mean, scale), scale)
+    place, farthest = shrunken_places(count, mean, scale), np.zeros(size)
+    np.maximum.at(farthest, j, np.abs(y - place[j]))
+    return Columns(place, np.maximum(scale, farthest / FARTHEST))
 
 
 def shrunken_scales(count: Reals, squares: Reals, variance: float) -> Reals:

@@ -13,7 +13,7 @@ adaptive prior shrinks small values as the other does, and leaves large ones alo
 the matrix. mu is normal about the mean of the entries, sigma exponential; both are weak. `scale` is in units of
 sigma_y sqrt(m + n), the size of the largest singular value of pure noise with the entries' standard deviation.
 
-Where columns have units of their own, they have noises of their own too, sigma t_j with t fixed (`noises`).
+Columns may have noises of their own, sigma t_j with t fixed (`noises`).
 """
 
 from __future__ import annotations

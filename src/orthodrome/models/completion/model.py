@@ -1,7 +1,7 @@
 """`MatrixCompletion`: a matrix from some of its entries, by orthonormal factors (Liu, Zhu & Song 2016, section 6).
 
     y_ij = mu + [U diag(s) V']_ij + N(0, sigma^2),     for columns of different scale in units of each (`columns`),
-                                                       with a noise of each
+                                                       and with a noise of each (`noises`)
 
 U and V live on Stiefel manifolds, so that the factorisation is the singular value decomposition, unique up to signs and
 order; the prior of the singular values s is that of Song & Zhu (2016), see `law`. All are sampled together by
@@ -54,8 +54,10 @@ class MatrixCompletion(SampledModel):
     rank: p, the number of singular values; the prior shrinks superfluous ones
     prior: of the singular values: 'adaptive' (each has a rate of its own) or 'exponential' (the nuclear norm)
     scale: of that prior, in units of the largest singular value of noise as large as the entries
-    units: what the noise and the singular vectors are measured in: 'matrix' (all columns alike, one noise) or 'columns'
-        (each in its own standard deviation, about its own mean, with a noise of its own), for columns that differ
+    units: what the noise and the singular vectors are measured in: 'matrix' (all columns alike) or 'columns' (each in
+        its own standard deviation, about its own mean), for columns that differ in scale
+    noise: 'shared' (the same for all columns, in these units) or 'columns' (each has its own, fixed from draws before
+        the run), for columns of which the factors explain more and less
     method: 'gsgnht' or 'sggmc'
     batch_size: entries in a gradient; None: a twentieth of them, at least 1,000
     control_variates: whether a gradient is a difference from one of all entries at an anchor that follows the chain
@@ -80,6 +82,7 @@ class MatrixCompletion(SampledModel):
         prior: str = "adaptive",
         scale: float = 1.0,
         units: str = "matrix",
+        noise: str = "shared",
         method: str = "gsgnht",
         batch_size: int | None = None,
         control_variates: bool = False,
@@ -96,6 +99,7 @@ class MatrixCompletion(SampledModel):
         self.prior = prior
         self.scale = scale
         self.units = units
+        self.noise = noise
         self.method = method
         self.batch_size = batch_size
         self.control_variates = control_variates
@@ -117,7 +121,7 @@ class MatrixCompletion(SampledModel):
         entries = self.columns_.standardised(entries)
         scale = units(entries, self.scale)
         with self.in_precision():
-            own = NOISES[self.units](entries, self.rank, self.random_state)
+            own = NOISES[self.noise](entries, self.rank, self.random_state)
             law = posterior(entries, self.prior, self.scale, self.dtype, own)
             sampler = METHODS[self.method](self._gradient(law, entries), num_steps=self.num_steps)
             begin = starts(entries, self.rank, scale, self.num_chains, self.random_state, self.dtype, own)
@@ -181,6 +185,7 @@ class MatrixCompletion(SampledModel):
             doors.check_whole("batch_size", self.batch_size, 1)
         doors.check_choice("prior", self.prior, PRIORS)
         doors.check_choice("units", self.units, tuple(COLUMNS))
+        doors.check_choice("noise", self.noise, tuple(NOISES))
         doors.check_choice("control_variates", self.control_variates, (True, False))
         doors.check_choice("method", self.method, tuple(METHODS))
         doors.check_positive("scale", self.scale)

@@ -1,4 +1,4 @@
-"""The noise of each column, in units of one that they share, where columns have units of their own.
+"""The noise of each column, in units of one that they share.
 
 The standard deviation of a column is what the factors and the noise make of it, so a noise in proportion to it is too
 large for columns that the factors explain well, and too small for the others. The noises are sigma t_j with
@@ -51,5 +51,5 @@ def each_its_own(entries: Entries, rank: int, seed: int) -> Reals:
     return np.exp(logs)
 
 
-NOISES = {"matrix": all_alike, "columns": each_its_own}
-"""The noises of the columns, by the names of the setting `units`."""
+NOISES = {"shared": all_alike, "columns": each_its_own}
+"""The noises of the columns, by the names of the setting `noise`."""
