@@ -12,6 +12,7 @@ PYTHON_SAMPLERS = {
     "RememberedAllocation": "models/lda/test_remembered.py::"
     "test_one_document_at_a_time_draws_from_the_enumerated_posterior",
     "EigenmodelHMC": "models/network/test_hmc.py::test_the_prior_stays_when_networks_follow_it",
+    "EigenmodelTempering": "models/network/test_tempering.py::test_every_rung_keeps_its_tempered_law",
     "MixtureGibbs": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
     "StochasticMixture": "models/mixture/test_exactness.py::test_transitions_leave_the_enumerated_posterior",
 }
