@@ -119,6 +119,8 @@ class Orbit(NamedTuple):
 class GeodesicWALNUTS(ExactGradientSampler):
     """The no-U-turn sampler along exact geodesics whose steps adapt within each trajectory (WALNUTS).
 
+    For funnels; at walls and poles of the density many trajectories end early, and `GeodesicNUTS` is better.
+
     gradient: an exact estimator (`FullGradient`)
     step_size: h, of a macro step: a number, or a tree with one per leaf (per element on flat leaves); None: learnt in
         warm-up
