@@ -1,4 +1,4 @@
-"""Python's collector of cyclic garbage, paused while programs are traced.
+"""Python's collector of cyclic garbage, paused while many objects are made that stay, as when programs are traced.
 
 Tracing and lowering make hundreds of thousands of small objects, nearly all of which stay, and the collector looks at
 all objects of the process again and again as their number grows: a fifth of the time from a cold start to the draws.

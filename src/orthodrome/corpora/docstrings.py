@@ -10,14 +10,13 @@ the module.
 from __future__ import annotations
 
 import ast
-import gc
 import os
 import re
 import sysconfig
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from orthodrome.core.garbage import collected_later
 from orthodrome.corpora.corpus import Corpus, from_words
 from orthodrome.corpora.words import STOP_WORDS, fold_plurals, word_set, words_of
 from orthodrome.errors import BadInput
@@ -74,7 +73,7 @@ def python_docstrings(min_df: int = 5, max_df: float = 0.15) -> Corpus:
 
 def docstrings(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (dotted name, text) of the documents of every source below a folder, in the order of their paths."""
-    with no_collection():
+    with collected_later():  # syntax trees have no cycles, and looking for them takes a third of the time
         for path in sources(folder):
             dotted = ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
             try:
@@ -115,15 +114,3 @@ def docstring(node: ast.AST) -> str:
 
 SESSION = re.compile(r"^[ \t]*(?:>>>|\$ ).*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 """A prompt, and the lines up to the next empty one."""
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Suspend garbage collection: syntax trees have no cycles, and looking for them takes a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -119,7 +119,7 @@ def columns(kind: type, make: Any, **facts: Any) -> Case:
 SAMPLERS: dict[str, Case] = {
     "GeodesicHMC": geodesic(GeodesicHMC, new.hmc, *ONE_PER_MANIFOLD, "log-ratio-tiny"),
     "GeodesicNUTS": geodesic(GeodesicNUTS, new.nuts, "bingham"),
-    "GeodesicWALNUTS": geodesic(GeodesicWALNUTS, new.walnuts, "vmf-2"),
+    "GeodesicWALNUTS": geodesic(GeodesicWALNUTS, new.walnuts, "vmf-2", chains=lambda law: int(1.3 * law.chains)),
     "RandomWalk": geodesic(RandomWalk, new.walk, "vmf-3", chains=lambda law: law.walkers),
     "RiemannianHMC": riemannian(RiemannianHMC, new.riemannian_hmc),
     "RiemannianLangevin": riemannian(
