@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Sphere
+from orthodrome.run import sample
 from orthodrome.samplers.exact import walnuts
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.samplers.exact.walnuts import GeodesicWALNUTS
@@ -137,3 +139,25 @@ def test_a_forgotten_way_back_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(walnuts, "_needs_way_back", lambda level: jnp.zeros_like(level, bool))
     found = verdict(TARGETS["vmf-3"], halving(2), 8_000, "float32")
     assert not found.passes, found
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (("GeodesicWALNUTS", {"max_error": 0.0}), "max_error is 0.0"),
+        (("GeodesicWALNUTS", {"max_error": -1.0}), "max_error is -1.0"),
+        (("GeodesicWALNUTS", {"max_halvings": 40}), "max_halvings is 40"),
+        (("GeodesicNUTS", {"persistence": 1.0}), "persistence is 1.0"),
+        (("GeodesicNUTS", {"persistence": 0.0}), "persistence is 0.0"),
+        (("GeodesicNUTS", {"persistence": 1.5}), "persistence is 1.5"),
+        (("GeodesicNUTS", {"depth_limit": -1}), "depth_limit is -1"),
+    ],
+)
+@pytest.mark.parametrize("step_size", [0.3, None])
+def test_settings_that_cannot_be_are_refused(settings: Any, told: str, step_size: float | None) -> None:
+    """With a step and where the warm-up would learn it."""
+    name, given = settings
+    made = {"GeodesicWALNUTS": GeodesicWALNUTS, "GeodesicNUTS": GeodesicNUTS}[name]
+    sampler = made(FullGradient(Target(Sphere(), bingham)), step_size, **given)
+    with pytest.raises(BadInput, match=told):
+        sample(sampler, jnp.array([1.0, 0.0, 0.0]), seed=0, num_warmup=5, num_draws=5, progress=False)

@@ -170,6 +170,14 @@ class GeodesicNUTS(ExactGradientSampler):
         persistence = self.persistence if own else learnt.persistence
         return replace(self, step_size=learnt.step_size, depth_limit=limit, persistence=persistence)
 
+    def problem(self) -> str | None:
+        """Return why the settings are invalid, or None."""
+        if self.persistence is not None and not 0 < float(self.persistence) < 1:
+            return f"persistence is {self.persistence}; it is a probability above 0 and below 1, such as 0.5"
+        if self.depth_limit is not None and not float(self.depth_limit) >= 1:
+            return f"depth_limit is {self.depth_limit}; a trajectory has at least 1 doubling"
+        return None
+
     def init(self, position: Tree, key: Array | None = None) -> NUTSState:
         """Return the state at an embedded position."""
         estimate, _ = self.gradient.estimate(None, position, None)

@@ -45,6 +45,9 @@ from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS, Growth, NUTSState, Trajectory
 from orthodrome.samplers.learnt import Learnt
 
+MOST_HALVINGS = 23
+"""The largest number of halvings: micro steps then have the size of a step's rounding error in float32."""
+
 
 class WALNUTSInfo(NamedTuple):
     """What one transition did.
@@ -139,6 +142,14 @@ class GeodesicWALNUTS(ExactGradientSampler):
     def tuned(self, learnt: Learnt) -> GeodesicWALNUTS:
         """Return the sampler with the step."""
         return replace(self, step_size=learnt.step_size)
+
+    def problem(self) -> str | None:
+        """Return why the settings are invalid, or None."""
+        if not float(self.max_error) > 0:
+            return f"max_error is {self.max_error}; it must be above 0, such as 0.3"
+        if self.max_halvings > MOST_HALVINGS:
+            return f"max_halvings is {self.max_halvings}; give at most {MOST_HALVINGS}: no step can be finer in float32"
+        return None
 
     def init(self, position: object, key: Array | None = None) -> NUTSState:
         """Return the state at an embedded position."""
