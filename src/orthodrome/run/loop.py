@@ -13,6 +13,7 @@ raised it.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
+from orthodrome.tuning.tuner import MeetingTuner
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -79,9 +81,12 @@ def keep(sampler: Sampler, state: State, info: Info) -> Kept:
 
 
 def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
-    """Take `thin` transitions of one chain, whose key is `key`, and return the state and what is kept of it."""
+    """Take `thin` transitions of one chain, whose key is `key`, and return the state and what is kept of it.
+
+    The meetings of a tuner that has them are not here but between draws (`stretches`)."""
     times = first_step + jnp.arange(thin, dtype=first_step.dtype)
-    state, infos = jax.lax.scan(lambda s, t: sampler.step(jax.random.fold_in(key, t), s), state, times)
+    step = sampler.alone if isinstance(sampler, MeetingTuner) else sampler.step
+    state, infos = jax.lax.scan(lambda s, t: step(jax.random.fold_in(key, t), s), state, times)
     return state, keep(sampler, state, jax.tree.map(_last_or_any, infos))
 
 
@@ -114,14 +119,15 @@ def _advance(
     in_one_kernel: bool,
 ) -> tuple[State, Kept]:
     """Carry all chains through `count` draws; return the state, and a buffer whose first `count` rows are the draws."""
-    one_device = partial(_all_chains, length=length, thin=thin, in_one_kernel=in_one_kernel)
+    carry = stretches if isinstance(sampler, MeetingTuner) else all_chains
+    one_device = partial(carry, length=length, thin=thin, in_one_kernel=in_one_kernel)
     split = (False, False, True, True, False, False)
     everywhere = parallel.split_chains(one_device, mesh, split)
     moved: tuple[State, Kept] = everywhere(sampler, key, chains, state, first_step, count)
     return moved
 
 
-def _all_chains(
+def all_chains(
     sampler: Sampler,
     key: Array,
     chains: Array,
@@ -135,8 +141,55 @@ def _all_chains(
 ) -> tuple[State, Kept]:
     """Carry the chains of one device: in one loop, each turn of which takes a draw of all of them."""
     keys = chain_keys(key, chains)
+    like = kept_of_one(sampler, keys, state, first_step, thin)
+    draw = all_draws(thin, in_one_kernel)
+    rows = jax.vmap(lambda _: empty(like, length))(chains)
+    state, rows = draw(sampler, keys, state, rows, first_step, count)
+    return state, jax.vmap(partial(taken_apart, like=like))(rows)
+
+
+def stretches(
+    sampler: MeetingTuner,
+    key: Array,
+    chains: Array,
+    state: State,
+    first_step: Array,
+    count: Array,
+    *,
+    length: int,
+    thin: int,
+    in_one_kernel: bool,
+) -> tuple[State, Kept]:
+    """Carry the chains of one device through a warm-up: `all_chains` from each meeting to the next."""
+    keys = chain_keys(key, chains)
+    like = kept_of_one(sampler, keys, state, first_step, thin)
+    draw = all_draws(thin, in_one_kernel)
+    meet = jax.vmap(sampler.met, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
+    buffers = lambda length: jax.vmap(lambda _: empty(like, length))(chains)
+    most = min(sampler.longest_stretch, length)
+
+    def stretch(carry: tuple[Array, State, Rows]) -> tuple[Array, State, Rows]:
+        done, state, rows = carry
+        left = sampler.until_meeting(jax.tree.map(lambda leaf: leaf[0], state)).astype(count.dtype)
+        some = jnp.minimum(jnp.minimum(left, count - done), most)
+        state, new = draw(sampler, keys, state, buffers(most), first_step + done, some)
+        rows = jax.tree.map(lambda old, new: jax.lax.dynamic_update_slice_in_dim(old, new, done, 1), rows, new)
+        return done + some, jax.lax.cond(some == left, meet, lambda now: now, state), rows
+
+    begin = jnp.zeros_like(count), state, buffers(length + most)  # the last block may begin in the last row
+    _, state, rows = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
+    rows = jax.tree.map(lambda leaf: leaf[:, :length], rows)
+    return state, jax.vmap(partial(taken_apart, like=like))(rows)
+
+
+def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:
+    """Return the shapes of what is kept of a draw of one chain."""
     kept = jax.eval_shape(partial(draw_of_all, thin=thin), sampler, keys, state, first_step)[1]
-    like = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
+
+
+def all_draws(thin: int, in_one_kernel: bool) -> Callable[..., tuple[State, Rows]]:
+    """Return the loop that takes `count` draws of all chains of a device and writes them to the first rows."""
 
     def loop(sampler: Sampler, keys: Array, state: State, rows: Rows, first_step: Array, count: Array) -> Any:
         def body(i: Array, carry: tuple[State, Rows]) -> tuple[State, Rows]:
@@ -145,10 +198,7 @@ def _all_chains(
 
         return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))
 
-    rows = jax.vmap(lambda _: empty(like, length))(chains)
-    run = one_kernel.as_one_kernel(loop) if in_one_kernel else loop
-    state, rows = run(sampler, keys, state, rows, first_step, count)
-    return state, jax.vmap(partial(taken_apart, like=like))(rows)
+    return one_kernel.as_one_kernel(loop) if in_one_kernel else loop
 
 
 def chain_keys(key: Array, chains: Array) -> Array:
@@ -188,5 +238,7 @@ advance = keeps_programs(jax.jit(_advance, **_settings))
 """`_advance`, compiled."""
 advance_in_warmup = compiled_with(QUICK_TO_COMPILE, _advance, **_settings)
 """Returns `_advance` compiled in less time, for a tuner, whose program is the larger one and runs for a while."""
+advance_in_warmup_kernels = compiled_with(one_kernel.OPTIONS, _advance, **_settings)
+"""Returns `_advance` for a tuner whose stretches between meetings fit one kernel."""
 advance_in_one_kernel = compiled_with(one_kernel.OPTIONS, _advance, **_settings)
 """Returns `_advance` for a loop that fits one kernel."""

@@ -1,9 +1,9 @@
 """Adaptation of exact samplers: the step size, the units of the leaves, and the trajectory length.
 
 `Adapted` holds a sampler and runs it through warm-up, a phase of its own under `vmap(axis_name="chains")`: what is
-learnt is pooled over the chains of a device at every transition, and over devices at every fiftieth and wherever a
-part below ends (waiting for each other would take devices longer than the transition of a light density). `freeze`
-returns the tuned sampler, shared by all chains, and nothing is changed after it.
+learnt is pooled over the chains of a device at every transition, and over devices when they meet (`windows`; waiting
+for each other would take devices longer than the transition of a light density). `freeze` returns the tuned sampler,
+shared by all chains, and nothing is changed after it.
 
     0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
                                 are set anew from its draws and gradients (`scales`), and dual averaging restarts
@@ -32,6 +32,7 @@ import orthodrome.tuning.probing as probing
 import orthodrome.tuning.scales as scales
 import orthodrome.tuning.trajectory_choice as trajectory_choice
 import orthodrome.tuning.trajectory_length as trajectory_length
+import orthodrome.tuning.windows as windows
 from orthodrome.core import trees
 from orthodrome.core.programs import keeps_programs
 from orthodrome.core.pytree import pytree, static
@@ -45,17 +46,8 @@ from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric, PerElement
 from orthodrome.tuning.pooling import pooled_mean
 from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
-from orthodrome.tuning.tuner import Tuner
+from orthodrome.tuning.tuner import MeetingTuner
 
-WINDOWS = (5, 15, 30, 60)
-"""The ends of the windows, in per cent of the warm-up."""
-MEASURE = 75
-"""Where the measurement of trajectories begins, in per cent of the warm-up."""
-SETTLED = 65
-"""Where the depths of trees begin to be counted, in per cent of the warm-up: the step has settled after its restart."""
-EXCHANGE = 50
-"""Devices exchange what they have learnt at every so many transitions: often enough for dual averaging, whose memory
-is a window, and so rarely that the exchange, some 0.1 to 1 ms, costs little beside the transitions."""
 JITTER = 0.1
 """The relative spread of the step from trajectory to trajectory when the length is learnt."""
 
@@ -92,7 +84,7 @@ class AdaptedState(NamedTuple):
 
 
 @pytree
-class Adapted(Tuner):
+class Adapted(MeetingTuner):
     """A sampler that tunes the exact sampler it holds.
 
     sampler: what to tune; its `step_size` (and `num_steps`) None
@@ -100,7 +92,7 @@ class Adapted(Tuner):
     target_acceptance: the mean acceptance rate that dual averaging aims at; None: the sampler's own
     metric: None (a unit per element on flat leaves and `LogRatioSimplex`, one number elsewhere), or `DenseMetric()` or
         `LowRankMetric()` for correlated Euclidean leaves
-    pool: the axes over which chains learn together: that of `vmap` at every transition, those of a mesh now and then
+    pool: the axes over which chains learn together: that of `vmap` at every transition, those of a mesh at meetings
     """
 
     sampler: ExactSampler
@@ -109,6 +101,11 @@ class Adapted(Tuner):
     metric: Metric | None = None
     pool: tuple[str, ...] = static(default=("chains",))
     compiled: bool = static(default=True)
+
+    @property
+    def longest_stretch(self) -> int:
+        """At most so many transitions are between two meetings."""
+        return windows.EXCHANGE
 
     @property
     def learns_length(self) -> bool:
@@ -139,8 +136,8 @@ class Adapted(Tuner):
         )
         return AdaptedState(self._at(tuning).init(position, key), tuning)
 
-    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
-        """Make one transition of the sampler inside, and learn from it."""
+    def alone(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
+        """Make one transition of the sampler inside, and learn from it on this device."""
         tuning = state.tuning
         curve: TrajectorySums | DepthSums | None
         if isinstance(tuning.curve, DepthSums):
@@ -152,7 +149,18 @@ class Adapted(Tuner):
         moments = scales.update(self.manifold, self._metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
         tuning = ExactTuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
-        return AdaptedState(inner, self._window(self._exchanged(tuning), inner.position)), info
+        return AdaptedState(inner, tuning), info
+
+    def until_meeting(self, state: AdaptedState) -> Array:
+        """Return after how many transitions the next meeting is."""
+        return windows.until_meeting(state.tuning.step, self.num_warmup)
+
+    def met(self, state: AdaptedState) -> AdaptedState:
+        """Pool what has been learnt over devices; at the end of a window, set the units anew and restart dual
+        averaging."""
+        tuning, x = self._pooled(state.tuning), state.position
+        at_end = self._common(windows.ends_window(tuning.step, self.num_warmup))
+        return AdaptedState(state.inner, jax.lax.cond(at_end, lambda now: self._renewed(now, x), lambda now: now, tuning))
 
     def freeze(self, state: AdaptedState) -> ExactSampler:
         """Return the tuned sampler, from the state of all chains."""
@@ -242,7 +250,7 @@ class Adapted(Tuner):
         step = leaves.scaled(self._steps(tuning), times)
         sampler = self.sampler.tuned(Learnt(step, depth_limit=deepest, persistence=persistence))
         inner, info = sampler.step(key, state)
-        settling = (100 * tuning.step >= SETTLED * self.num_warmup) & ~measuring
+        settling = windows.counts_depths(tuning.step, self.num_warmup)
         seen = depth_choice.counted(seen, info.tree_depth, lambda x: jnp.where(settling, self._mean(x), 0))
         counts = lambda x: jnp.where(measuring, self._mean(x), 0)
         seen = depth_choice.measured(self.manifold, seen, (factor, tree), state.position, inner.position, info, counts)
@@ -258,29 +266,14 @@ class Adapted(Tuner):
         settled = tuning.dual._replace(log_step=tuning.dual.log_average)
         return trees.where(frozen, settled, updated)
 
-    def _exchanged(self, tuning: ExactTuning) -> ExactTuning:
-        """Pool what has been learnt over devices, if it is time; all of it are averages over chains, but the steps and
+    def _pooled(self, tuning: ExactTuning) -> ExactTuning:
+        """Average what has been learnt over devices: averages over chains, while the number of transitions and the
         units are common already."""
         if not self.pool[1:]:
             return tuning
-        measuring = self._measuring(tuning) & ~self._measuring(tuning._replace(step=tuning.step - 1))
-        last = tuning.step == self.num_warmup
-        due = (tuning.step % EXCHANGE == 0) | self._at_end(tuning) | measuring | last
-        return jax.lax.cond(self._common(due), self._pooled, lambda old: old, tuning)
-
-    def _pooled(self, tuning: ExactTuning) -> ExactTuning:
-        mean = lambda x: pooled_mean(x, self.pool[1:])
-        dual, curve = jax.tree.map(mean, (tuning.dual, tuning.curve))
-        moments = scales.pooled(self.manifold, self._metric, tuning.moments, mean)
-        return tuning._replace(dual=dual, moments=moments, curve=curve)
-
-    def _at_end(self, tuning: ExactTuning) -> Array:
-        return jnp.any(jnp.stack([tuning.step == self.num_warmup * w // 100 for w in WINDOWS]))
-
-    def _window(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
-        """Set the units anew and restart dual averaging, at the end of a window."""
-        at_end = self._common(self._at_end(tuning))
-        return jax.lax.cond(at_end, lambda old: self._renewed(old, position), lambda old: old, tuning)
+        moments = scales.averages(self.manifold, self._metric, tuning.moments)
+        averaged = pooled_mean(tuning._replace(step=None, units=None, since=None, moments=moments), self.pool[1:])
+        return jax.tree.map(lambda new, old: old if new is None else new, averaged, tuning, is_leaf=lambda x: x is None)
 
     def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         units = scales.scales(self.manifold, self._metric, tuning.moments, tuning.since, position, self._gather)
@@ -289,7 +282,7 @@ class Adapted(Tuner):
         return tuning._replace(
             dual=self._begin(position, units),
             units=units,
-            moments=scales.start(self.manifold, self._metric, jax.tree.map(everywhere, position)),
+            moments=scales.start(self.manifold, self._metric, everywhere(position)),
             since=jnp.zeros_like(tuning.since),
         )
 
@@ -301,7 +294,7 @@ class Adapted(Tuner):
         return probing.corrected(self.manifold, height, position, units, pool)
 
     def _measuring(self, tuning: ExactTuning) -> Array:
-        return 100 * tuning.step >= MEASURE * self.num_warmup
+        return windows.measures(tuning.step, self.num_warmup)
 
     def _begin(self, position: Tree, units: Tree) -> DualAveraging:
         """Start dual averaging at d^(-1/4), as the stable step shrinks with the dimension where the spread is one."""

@@ -56,8 +56,8 @@ class Metric(abc.ABC):
         """Add one draw (relative to the reference) and gradient of every chain."""
 
     @abc.abstractmethod
-    def pooled(self, sums: Any, mean: Any) -> Any:
-        """Return the sums averaged over devices; what belongs to a chain stays as it is."""
+    def averages(self, sums: Any) -> Any:
+        """Return what devices average of the sums, None for what belongs to a chain."""
 
     @abc.abstractmethod
     def learn(self, sums: Any, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
@@ -77,7 +77,7 @@ class CentredMetric(Metric):
     def update(self, sums: None, d: Array, g: Array, pool: Any) -> None:
         return None
 
-    def pooled(self, sums: None, mean: Any) -> None:
+    def averages(self, sums: None) -> None:
         return None
 
     def learn(self, sums: None, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
@@ -105,9 +105,8 @@ class DenseMetric(Metric):
     def update(self, sums: Array, d: Array, g: Array, pool: Any) -> Array:
         return sums + pool(jnp.outer(d, d))
 
-    def pooled(self, sums: Array, mean: Any) -> Array:
-        averaged: Array = mean(sums)
-        return averaged
+    def averages(self, sums: Array) -> Array:
+        return sums
 
     def learn(self, sums: Array, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         covariance = sums / count - jnp.outer(mean, mean)
@@ -152,8 +151,8 @@ class LowRankMetric(Metric):
         at = sums.added % self.window
         return Rows(sums.draws.at[at].set(d.ravel()), sums.gradients.at[at].set(g.ravel()), sums.added + 1)
 
-    def pooled(self, sums: Rows, mean: Any) -> Rows:
-        return sums
+    def averages(self, sums: Rows) -> None:
+        return None
 
     def learn(self, sums: Rows, unit: Array, mean: Array, count: Array, gather: Any) -> LinearStep:
         scale = unit.ravel()

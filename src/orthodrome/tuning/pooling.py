@@ -7,18 +7,29 @@ devices: a warm-up on four processes learns what it learns on one process with f
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.flatten_util import ravel_pytree
+
+T = TypeVar("T")
 
 
-def pooled_mean(x: Array, pool: tuple[str, ...], mapped: str = "chains") -> Array:
-    """Return the mean over the axes of a pool: the mapped one of the chains of a device, and axes of devices."""
+def pooled_mean(tree: T, pool: tuple[str, ...], mapped: str = "chains") -> T:
+    """Return the means over the axes of a pool: the mapped one of the chains of a device, and axes of devices.
+
+    tree: an array or a tree of them, which crosses as one: devices wait for each other once
+    """
     for axis in pool:
-        x = jax.lax.pmean(x, axis) if axis == mapped else _in_order(x, axis)
-    return x
+        tree = jax.lax.pmean(tree, axis) if axis == mapped else _in_order(tree, axis)
+    return tree
 
 
-def _in_order(x: Array, axis: str) -> Array:
-    every = jax.lax.all_gather(x, axis)
-    return jax.lax.div(jnp.sum(every, axis=0, dtype=every.dtype), jnp.asarray(every.shape[0], every.dtype))
+def _in_order(tree: T, axis: str) -> T:
+    flat, unravel = ravel_pytree(tree)
+    every = jax.lax.all_gather(flat, axis)
+    mean: Array = jax.lax.div(jnp.sum(every, axis=0, dtype=every.dtype), jnp.asarray(every.shape[0], every.dtype))
+    averaged: T = unravel(mean)
+    return averaged

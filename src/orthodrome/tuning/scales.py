@@ -35,7 +35,7 @@ from orthodrome.tuning.metrics import Metric
 class LeafMoments(NamedTuple):
     """Sums over the draws (and chains) of one window, relative to a reference, for one leaf."""
 
-    reference: Array
+    reference: Array | None
     sum_x: Array
     sum_xx: Array
     sum_g: Array
@@ -89,13 +89,14 @@ def update(
     return per_leaf(manifold, add, moments, position, gradient)
 
 
-def pooled(manifold: Manifold, metric: Metric | None, moments: Tree, mean: Callable[[Array], Array]) -> Tree:
-    """Return the moments averaged over devices; each device keeps its own reference until the window ends."""
+def averages(manifold: Manifold, metric: Metric | None, moments: Tree) -> Tree:
+    """Return what devices average of the moments, None for the rest: each device keeps its own reference until the
+    window ends."""
 
-    def leaf(m: Manifold, old: LeafMoments) -> LeafMoments:
+    def leaf(m: Manifold, now: LeafMoments) -> LeafMoments:
         learner = _learner(m, metric)
-        extra = learner.pooled(old.metric, mean) if learner else None
-        return LeafMoments._make([old.reference, *map(mean, old[1:6]), extra])
+        extra = learner.averages(now.metric) if learner else None
+        return now._replace(reference=None, metric=extra)
 
     return per_leaf(manifold, leaf, moments)
 

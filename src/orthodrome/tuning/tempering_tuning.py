@@ -20,9 +20,10 @@ from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Number, Setting, Tree
 from orthodrome.samplers.contract import ExactSampler
 from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
-from orthodrome.tuning.adapted import WINDOWS, Adapted, AdaptedState
+from orthodrome.tuning.adapted import Adapted, AdaptedState
 from orthodrome.tuning.pooling import pooled_mean
 from orthodrome.tuning.tuner import Tuner
+from orthodrome.tuning.windows import ends_window
 
 LEAST = 1e-3
 """The smallest rejection rate that counts, so that no two rungs coincide."""
@@ -150,7 +151,7 @@ class AdaptedTempering(Tuner):
         seen = Ladder(ladder.exponents, rejections, since, done)
         if self.sampler.ladder is not None:
             return seen
-        at_end = jnp.any(jnp.stack([done == self.num_warmup * w // 100 for w in WINDOWS]))
+        at_end = ends_window(done, self.num_warmup)
         spaced = Ladder(respaced(ladder.exponents, rejections / since), 0 * rejections, 0 * since, done)
         return trees.where(at_end, spaced, seen)
 

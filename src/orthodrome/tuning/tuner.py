@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import abc
+from typing import Any
 
-from orthodrome.core.types import State
+import jax
+from jax import Array
+
+from orthodrome.core.types import Info, State
 from orthodrome.samplers.contract import Holder, Sampler
 
 
@@ -24,3 +28,34 @@ class Tuner(Holder):
         """Return the tuned sampler with shapes in place of arrays, from any state of the warm-up; None: only `freeze`
         can tell them. The program of the draws is compiled for it while the warm-up runs."""
         return None
+
+
+class MeetingTuner(Tuner):
+    """A tuner whose devices learn by themselves between meetings and from each other at them.
+
+    Which transitions a meeting follows depends on their number alone, so it is the same for all chains on all devices.
+    Between two meetings nothing crosses, and what windows end with, which is a large program, is not there: a loop over
+    `alone` is a small one. `step` is both together.
+
+    longest_stretch: at most so many transitions are between two meetings
+    """
+
+    longest_stretch: int
+
+    @abc.abstractmethod
+    def alone(self, key: Array, state: Any) -> tuple[Any, Info]:
+        """Make one transition, and learn from it on this device."""
+
+    @abc.abstractmethod
+    def until_meeting(self, state: Any) -> Array:
+        """Return after how many transitions from a state of one chain the next meeting is: 1, 2, ..."""
+
+    @abc.abstractmethod
+    def met(self, state: Any) -> Any:
+        """Return the state after a meeting."""
+
+    def step(self, key: Array, state: Any) -> tuple[Any, Info]:
+        """Make one transition, learn from it, and meet if it is time."""
+        due = jax.lax.pmax((self.until_meeting(state) == 1).astype("int32"), self.pool[:1]) > 0
+        state, info = self.alone(key, state)
+        return jax.lax.cond(due, self.met, lambda now: now, state), info

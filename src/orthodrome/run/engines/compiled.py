@@ -9,8 +9,16 @@ import numpy as np
 from jax import Array
 
 import orthodrome.run.parallel as parallel
-from orthodrome.run.loop import Kept, advance, advance_in_one_kernel, advance_in_warmup, fits_one_kernel
+from orthodrome.run.loop import (
+    Kept,
+    advance,
+    advance_in_one_kernel,
+    advance_in_warmup,
+    advance_in_warmup_kernels,
+    fits_one_kernel,
+)
 from orthodrome.tuning import Tuner
+from orthodrome.tuning.tuner import MeetingTuner
 
 
 class CompiledEngine(NamedTuple):
@@ -68,9 +76,8 @@ class CompiledEngine(NamedTuple):
         return use(_program(sampler, small))(sampler, self.key, self.chains, state, *numbers, **settings)
 
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
-        """Return whether the loop is compiled into one kernel: of draws only, as a warm-up is over before its larger
-        kernel, which would run 2 to 5 times as fast, has paid for the longer compilation."""
-        if self.rows is not None or isinstance(sampler, Tuner):
+        """Return whether the loop is compiled into one kernel: that of the draws, or of a warm-up between meetings."""
+        if self.rows is not None or (isinstance(sampler, Tuner) and not isinstance(sampler, MeetingTuner)):
             return False
         return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
 
@@ -78,7 +85,7 @@ class CompiledEngine(NamedTuple):
 def _program(sampler: Any, small: bool) -> Any:
     """Return the compiled loop: a tuner runs for the warm-up only, and in a program of its own anyway."""
     if isinstance(sampler, Tuner):
-        return advance_in_warmup()
+        return advance_in_warmup_kernels() if small else advance_in_warmup()
     return advance_in_one_kernel() if small else advance
 
 
