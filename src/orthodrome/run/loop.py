@@ -165,21 +165,23 @@ def stretches(
     like = kept_of_one(sampler, keys, state, first_step, thin)
     draw = all_draws(thin, in_one_kernel)
     meet = jax.vmap(sampler.met, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
-    buffers = lambda length: jax.vmap(lambda _: empty(like, length))(chains)
     most = min(sampler.longest_stretch, length)
 
-    def stretch(carry: tuple[Array, State, Rows]) -> tuple[Array, State, Rows]:
-        done, state, rows = carry
+    def stretch(carry: tuple[Array, State, Kept]) -> tuple[Array, State, Kept]:
+        done, state, kept = carry
         left = sampler.until_meeting(jax.tree.map(lambda leaf: leaf[0], state)).astype(count.dtype)
         some = jnp.minimum(jnp.minimum(left, count - done), most)
-        state, new = draw(sampler, keys, state, buffers(most), first_step + done, some)
-        rows = jax.tree.map(lambda old, new: jax.lax.dynamic_update_slice_in_dim(old, new, done, 1), rows, new)
-        return done + some, jax.lax.cond(some == left, meet, lambda now: now, state), rows
+        rows = jax.vmap(lambda _: empty(like, most))(chains)
+        state, rows = draw(sampler, keys, state, rows, first_step + done, some)
+        block = jax.vmap(partial(taken_apart, like=like))(rows)
+        kept = jax.tree.map(lambda old, new: jax.lax.dynamic_update_slice_in_dim(old, new, done, 1), kept, block)
+        return done + some, jax.lax.cond(some == left, meet, lambda now: now, state), kept
 
-    begin = jnp.zeros_like(count), state, buffers(length + most)  # the last block may begin in the last row
-    _, state, rows = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
-    rows = jax.tree.map(lambda leaf: leaf[:, :length], rows)
-    return state, jax.vmap(partial(taken_apart, like=like))(rows)
+    long = length + most  # the last block may begin in the last row
+    kept = jax.tree.map(lambda leaf: jnp.zeros((chains.size, long, *leaf.shape), leaf.dtype), like)
+    begin = jnp.zeros_like(count), state, kept
+    _, state, kept = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
+    return state, kept
 
 
 def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:
@@ -215,7 +217,7 @@ def fits_one_kernel(sampler: Sampler, key: Array, chains: Array, state: State, m
         chains, state = jax.tree.map(lambda leaf: _shape(leaf, mesh.size), (chains, state))
     keys, first_step = jax.eval_shape(chain_keys, key, chains), np.uint32(0)
     program = draw_of_all.trace(sampler, keys, state, first_step, thin=thin).jaxpr
-    if program not in _fitting:  # asked before every chunk
+    if program not in _fitting:  # a density is often sampled again
         _fitting[program] = one_kernel.fits(program, chains.shape[0])
     return _fitting[program]
 

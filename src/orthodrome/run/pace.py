@@ -12,8 +12,8 @@ SECONDS = 0.5
 """The time of a chunk: short enough for progress and Ctrl-C, long enough that the work between chunks costs nothing."""
 SECONDS_TOGETHER = 2.0
 """The same where processes run together."""
-GROWTH = 8
-"""The largest factor from one chunk to the next, since a chunk of a few draws is timed badly."""
+GROWTH = 32
+"""The largest factor from one chunk to the next: draws may take longer as the warm-up goes on."""
 
 
 class Pace:

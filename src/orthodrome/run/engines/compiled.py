@@ -26,13 +26,15 @@ class CompiledEngine(NamedTuple):
 
     rows: the mesh over which the rows of the data are spread, if they are; then every device steps all chains, or
         those of its group
+    kernels: the sampler that each `thin` was last asked for, and whether its loop is compiled into one kernel
     """
 
     key: Array
     chains: Array
     mesh: Any
     length: int
-    rows: Any = None
+    rows: Any
+    kernels: dict[int, tuple[Any, bool]]
     libraries: tuple[str, ...] = ()
 
     @property
@@ -79,7 +81,11 @@ class CompiledEngine(NamedTuple):
         """Return whether the loop is compiled into one kernel: that of the draws, or of a warm-up between meetings."""
         if self.rows is not None or (isinstance(sampler, Tuner) and not isinstance(sampler, MeetingTuner)):
             return False
-        return fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
+        asked, answer = self.kernels.get(thin, (None, False))
+        if asked is not sampler:  # tracing takes as long as some thousand transitions, and every chunk asks
+            answer = fits_one_kernel(sampler, self.key, self.chains, state, self.mesh, thin)
+            self.kernels[thin] = sampler, answer
+        return answer
 
 
 def _program(sampler: Any, small: bool) -> Any:
@@ -93,4 +99,4 @@ def compiled_engine(key: Array, num_chains: int, mesh: Any, length: int, rows: A
     """Return the engine for chains on the devices of a mesh, or for all chains where rows are spread."""
     chains = np.arange(num_chains, dtype=np.uint32)
     placed = parallel.place_chains(chains, mesh) if rows is None else parallel.place_groups(chains, rows)
-    return CompiledEngine(parallel.place_copies(key, mesh if rows is None else rows), placed, mesh, length, rows)
+    return CompiledEngine(parallel.place_copies(key, mesh if rows is None else rows), placed, mesh, length, rows, {})
