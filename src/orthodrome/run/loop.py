@@ -163,7 +163,7 @@ def stretches(
     """Carry the chains of one device through a warm-up: `all_chains` from each meeting to the next."""
     keys = chain_keys(key, chains)
     like = kept_of_one(sampler, keys, state, first_step, thin)
-    draw = all_draws(thin, in_one_kernel)
+    draw = all_draws(thin, in_one_kernel, inlined=True)  # over before a kernel that runs faster would be compiled
     meet = jax.vmap(sampler.met, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
     most = min(sampler.longest_stretch, length)
 
@@ -190,7 +190,7 @@ def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, 
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
 
 
-def all_draws(thin: int, in_one_kernel: bool) -> Callable[..., tuple[State, Rows]]:
+def all_draws(thin: int, in_one_kernel: bool, inlined: bool = False) -> Callable[..., tuple[State, Rows]]:
     """Return the loop that takes `count` draws of all chains of a device and writes them to the first rows."""
 
     def loop(sampler: Sampler, keys: Array, state: State, rows: Rows, first_step: Array, count: Array) -> Any:
@@ -200,7 +200,7 @@ def all_draws(thin: int, in_one_kernel: bool) -> Callable[..., tuple[State, Rows
 
         return jax.lax.fori_loop(jnp.zeros_like(count), count, body, (state, rows))
 
-    return one_kernel.as_one_kernel(loop) if in_one_kernel else loop
+    return one_kernel.as_one_kernel(loop, inlined) if in_one_kernel else loop
 
 
 def chain_keys(key: Array, chains: Array) -> Array:
@@ -240,7 +240,7 @@ advance = keeps_programs(jax.jit(_advance, **_settings))
 """`_advance`, compiled."""
 advance_in_warmup = compiled_with(QUICK_TO_COMPILE, _advance, **_settings)
 """Returns `_advance` compiled in less time, for a tuner, whose program is the larger one and runs for a while."""
-advance_in_warmup_kernels = compiled_with(one_kernel.OPTIONS, _advance, **_settings)
+advance_in_warmup_kernels = compiled_with(QUICK_TO_COMPILE | one_kernel.OPTIONS, _advance, **_settings)
 """Returns `_advance` for a tuner whose stretches between meetings fit one kernel."""
 advance_in_one_kernel = compiled_with(one_kernel.OPTIONS, _advance, **_settings)
 """Returns `_advance` for a loop that fits one kernel."""

@@ -8,8 +8,8 @@ small loops of known operations. Which loops those are follows from the program 
 
     compiler    the CPU's, of a version in `TESTED`, which has the option that keeps libraries out (`OPTIONS`)
     operations  those of `OPERATIONS`, each of which a test compiles this way; no collective over devices
-    size        at most `MOST_OPERATIONS`, as they stand in the program; no array of more than `MOST_ELEMENTS` a chain,
-                data and constants included
+    size        at most `MOST_OPERATIONS`, as they stand in the program; none on an array of more than `MOST_ELEMENTS` a
+                chain, data and constants included, but one that updates or reads a slice in place
 
 Every other loop is the ordinary program, with the same operations and the same law. So a model runs one or the other
 on all numbers of devices, with all lengths of chunks, and after a resumption.
@@ -31,6 +31,10 @@ them too, but its ordinary program is the faster one: HMC 1.5 to 3 times, NUTS 1
 OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_backend_optimization_level": 1}
 """The options of the compiler: no operations are given to a library, which cannot be called from inside a kernel; and
 LLVM does what pays, as its higher levels take up to three times as long for one large kernel, which is then as fast."""
+ATTRIBUTES = {"xla_cpu_small_call": "true", "inlineable": "false"}
+"""What makes a call one kernel. What is inside it gets them too, so that its functions stay functions, unless it is told
+otherwise."""
+INLINED = {"xla_cpu_small_call": "false", "inlineable": "true"}
 MOST_OPERATIONS = 4000
 MOST_ELEMENTS = 20_000
 LOOPS = "cond custom_jvp_call custom_vjp_call jit scan while"
@@ -65,13 +69,17 @@ def fits(program: ClosedJaxpr, num_chains: int) -> bool:
     return (
         len(operations) <= MOST_OPERATIONS
         and all(_allowed(each) for each in operations)
-        and all(_elements(value) <= most for each in operations for value in (*each.invars, *each.outvars))
+        and all(_elements(value) <= most for each in operations for value in _computed_with(each))
     )
 
 
-def as_one_kernel(program: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the program as a call that is compiled into one kernel; what is inside it does not carry the attribute,
-    and is traced before, where JAX remembers the traces of the ordinary program."""
+def as_one_kernel(program: Callable[..., Any], inlined: bool = False) -> Callable[..., Any]:
+    """Return the program as a call that is compiled into one kernel; what is inside it is traced before, where JAX
+    remembers the traces of the ordinary program.
+
+    inlined: whether the functions inside it (random numbers, bodies of loops) are inlined: a kernel that takes less time
+        to compile, and up to a quarter longer to run, as it computes what they return more than once
+    """
     from jax.experimental.xla_metadata import set_xla_metadata
 
     def call(*arguments: Any) -> Any:
@@ -79,10 +87,10 @@ def as_one_kernel(program: Callable[..., Any]) -> Callable[..., Any]:
 
         @jax.jit
         def inside(*leaves: Any) -> Any:
-            with set_xla_metadata(xla_cpu_small_call=None, inlineable=None):
+            with set_xla_metadata(**(INLINED if inlined else dict.fromkeys(ATTRIBUTES))):
                 return jaxpr_as_fun(traced)(*leaves), _first_elements(leaves)
 
-        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+        with set_xla_metadata(**ATTRIBUTES):
             results, _ = inside(*jax.tree.leaves(arguments))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
@@ -106,6 +114,25 @@ def _operations(jaxpr: Jaxpr) -> Iterator[Any]:
             yield from _operations(inner)
 
 
+def _computed_with(operation: Any) -> Iterator[Any]:
+    """Yield the arrays whose elements an operation reads or makes: not those that a loop hands on, or of which it only
+    reads or updates a slice."""
+    name, inputs, outputs = operation.primitive.name, operation.invars, operation.outvars
+    if name == "dynamic_slice" or (name == "gather" and _one_place(operation)):
+        yield from outputs
+    elif name == "dynamic_update_slice":
+        yield inputs[1]
+    elif name == "scatter" and _one_place(operation):
+        yield inputs[2]
+    elif name not in LOOPS.split():
+        yield from (*inputs, *outputs)
+
+
+def _one_place(operation: Any) -> bool:
+    """Return whether a gather or a scatter is of one place in each chain: what `vmap` makes of a slice."""
+    return bool(operation.invars[1].aval.ndim == 1)
+
+
 def _allowed(operation: Any) -> bool:
     name = operation.primitive.name
     if name in COLLECTIVES.split():
@@ -113,7 +140,7 @@ def _allowed(operation: Any) -> bool:
     if name in RANDOM.split():
         return all(str(v.aval.dtype) in KEYS for v in operation.invars if _is_key(v))
     if name == "scatter":
-        return bool(operation.invars[1].aval.ndim == 1)  # one place in each chain: a slice is updated
+        return _one_place(operation)
     return name in OPERATIONS
 
 
