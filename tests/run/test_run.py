@@ -48,8 +48,9 @@ def test_draws_do_not_depend_on_the_chunk_length(monkeypatch: pytest.MonkeyPatch
 def programs_of_the_loop() -> int:
     """Return the number of programs kept. Functions compiled with the same options share theirs in JAX's cache, as
     those of warm-up and draws do where the compiler does not know the options of the warm-up (jaxlib 0.12)."""
-    options = None, programs._known(programs.QUICK_TO_COMPILE), programs._known(one_kernel.OPTIONS)
-    loops = loop.advance, loop.advance_in_warmup(), loop.advance_in_one_kernel()
+    quick, kernel = programs.QUICK_TO_COMPILE, one_kernel.OPTIONS
+    options = None, *(programs._known(each) for each in (quick, quick | kernel, kernel))
+    loops = loop.advance, loop.advance_in_warmup(), loop.advance_in_warmup_kernels(), loop.advance_in_one_kernel()
     kept = {str(given): each._cache_size() for given, each in zip(options, loops, strict=True)}
     return sum(kept.values())
 

@@ -136,6 +136,12 @@ class Adapted(MeetingTuner):
         )
         return AdaptedState(self._at(tuning).init(position, key), tuning)
 
+    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
+        """Make one transition of the sampler inside, learn from it, and meet if it is time."""
+        due = self._common(self.until_meeting(state) == 1)
+        state, info = self.alone(key, state)
+        return jax.lax.cond(due, self.met, lambda now: now, state), info
+
     def alone(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
         """Make one transition of the sampler inside, and learn from it on this device."""
         tuning = state.tuning

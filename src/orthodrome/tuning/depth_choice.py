@@ -94,7 +94,7 @@ def limit(depths: Any, which: Any, xp: Any = jnp) -> Any:
 
 def counted(seen: DepthSums, depth: Array, counts: Callable[[Array], Array]) -> DepthSums:
     """Add the depth of a tree; `counts` as for `measured`."""
-    reached = (jnp.arange(seen.depths.size) == depth).astype(seen.depths.dtype)
+    reached = (jnp.arange(seen.depths.size, dtype=depth.dtype) == depth).astype(seen.depths.dtype)
     return seen._replace(depths=seen.depths + counts(reached))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-import jax
 from jax import Array
 
 from orthodrome.core.types import Info, State
@@ -53,9 +52,3 @@ class MeetingTuner(Tuner):
     @abc.abstractmethod
     def met(self, state: Any) -> Any:
         """Return the state after a meeting."""
-
-    def step(self, key: Array, state: Any) -> tuple[Any, Info]:
-        """Make one transition, learn from it, and meet if it is time."""
-        due = jax.lax.pmax((self.until_meeting(state) == 1).astype("int32"), self.pool[:1]) > 0
-        state, info = self.alone(key, state)
-        return jax.lax.cond(due, self.met, lambda now: now, state), info
