@@ -137,12 +137,13 @@ def classes() -> Iterator[tuple[str, ast.ClassDef]]:
 
 
 def sampler_classes() -> dict[str, str]:
-    """Return the module of every concrete sampler by its name: the classes with a `step`, the contracts aside."""
+    """Return the module of every concrete sampler by its name: the classes with a `step`, or the part of it that one
+    device takes alone, the contracts aside."""
     rooms = ("samplers", "tuning", "recipe", "models")
     found = {}
     for name, node in classes():
-        steps = any(isinstance(part, ast.FunctionDef) and part.name == "step" for part in node.body)
-        if steps and name.split(".")[0] in rooms and not name.startswith("samplers.contract"):
+        steps = any(isinstance(part, ast.FunctionDef) and part.name in ("step", "alone") for part in node.body)
+        if steps and name.split(".")[0] in rooms and not name.startswith(("samplers.contract", "tuning.tuner")):
             found[node.name] = name
     return found
 

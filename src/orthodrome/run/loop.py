@@ -32,6 +32,7 @@ from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.samplers.contract import Sampler
 from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.windows import EXCHANGE
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -165,7 +166,7 @@ def stretches(
     like = kept_of_one(sampler, keys, state, first_step, thin)
     draw = all_draws(thin, in_one_kernel, inlined=True)  # over before a kernel that runs faster would be compiled
     meet = jax.vmap(sampler.met, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
-    most = min(sampler.longest_stretch, length)
+    most = min(EXCHANGE, length)
 
     def stretch(carry: tuple[Array, State, Kept]) -> tuple[Array, State, Kept]:
         done, state, kept = carry
@@ -180,8 +181,8 @@ def stretches(
     long = length + most  # the last block may begin in the last row
     kept = jax.tree.map(lambda leaf: jnp.zeros((chains.size, long, *leaf.shape), leaf.dtype), like)
     begin = jnp.zeros_like(count), state, kept
-    _, state, kept = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
-    return state, kept
+    carried: tuple[Array, State, Kept] = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
+    return carried[1:]
 
 
 def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:

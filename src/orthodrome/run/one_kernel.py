@@ -32,8 +32,8 @@ OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_backend_optimization
 """The options of the compiler: no operations are given to a library, which cannot be called from inside a kernel; and
 LLVM does what pays, as its higher levels take up to three times as long for one large kernel, which is then as fast."""
 ATTRIBUTES = {"xla_cpu_small_call": "true", "inlineable": "false"}
-"""What makes a call one kernel. What is inside it gets them too, so that its functions stay functions, unless it is told
-otherwise."""
+"""What makes a call one kernel. What is inside it gets them too, so that its functions stay functions, unless it is
+told otherwise."""
 INLINED = {"xla_cpu_small_call": "false", "inlineable": "true"}
 MOST_OPERATIONS = 4000
 MOST_ELEMENTS = 20_000
@@ -77,8 +77,8 @@ def as_one_kernel(program: Callable[..., Any], inlined: bool = False) -> Callabl
     """Return the program as a call that is compiled into one kernel; what is inside it is traced before, where JAX
     remembers the traces of the ordinary program.
 
-    inlined: whether the functions inside it (random numbers, bodies of loops) are inlined: a kernel that takes less time
-        to compile, and up to a quarter longer to run, as it computes what they return more than once
+    inlined: whether the functions inside it (random numbers, bodies of loops) are inlined: a kernel that takes less
+        time to compile, and up to a quarter longer to run, as it computes what they return more than once
     """
     from jax.experimental.xla_metadata import set_xla_metadata
 

@@ -44,7 +44,7 @@ from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.depth_choice import DepthSums
 from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric, PerElement
-from orthodrome.tuning.pooling import pooled_mean
+from orthodrome.tuning.pooling import averaged_where, pooled_mean
 from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
 from orthodrome.tuning.tuner import MeetingTuner
 
@@ -103,11 +103,6 @@ class Adapted(MeetingTuner):
     compiled: bool = static(default=True)
 
     @property
-    def longest_stretch(self) -> int:
-        """At most so many transitions are between two meetings."""
-        return windows.EXCHANGE
-
-    @property
     def learns_length(self) -> bool:
         """Whether the trajectory length is to be learnt."""
         return "length" in self.sampler.learns
@@ -136,12 +131,6 @@ class Adapted(MeetingTuner):
         )
         return AdaptedState(self._at(tuning).init(position, key), tuning)
 
-    def step(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
-        """Make one transition of the sampler inside, learn from it, and meet if it is time."""
-        due = self._common(self.until_meeting(state) == 1)
-        state, info = self.alone(key, state)
-        return jax.lax.cond(due, self.met, lambda now: now, state), info
-
     def alone(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
         """Make one transition of the sampler inside, and learn from it on this device."""
         tuning = state.tuning
@@ -165,8 +154,10 @@ class Adapted(MeetingTuner):
         """Pool what has been learnt over devices; at the end of a window, set the units anew and restart dual
         averaging."""
         tuning, x = self._pooled(state.tuning), state.position
-        at_end = self._common(windows.ends_window(tuning.step, self.num_warmup))
-        return AdaptedState(state.inner, jax.lax.cond(at_end, lambda now: self._renewed(now, x), lambda now: now, tuning))
+        at_end = self.common(windows.ends_window(tuning.step, self.num_warmup))
+        return AdaptedState(
+            state.inner, jax.lax.cond(at_end, lambda now: self._renewed(now, x), lambda now: now, tuning)
+        )
 
     def freeze(self, state: AdaptedState) -> ExactSampler:
         """Return the tuned sampler, from the state of all chains."""
@@ -227,8 +218,8 @@ class Adapted(MeetingTuner):
         measuring = self._measuring(tuning)
         reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
         length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
-        length = self._common(length)
-        factor = self._common(jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0)))
+        length = self.common(length)
+        factor = self.common(jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0)))
         most = self._room(tuning.dual.log_step, tuning.units, state.position)
         counts = lambda seen: jnp.where(measuring, self._mean(seen), 0)
         inner, info, added = trajectory_length.transition(sampler, key, state, factor, most, length, curve, counts)
@@ -247,11 +238,11 @@ class Adapted(MeetingTuner):
         measuring = self._measuring(tuning)
         which = depth_choice.turn(tuning.step)
         factor, tree = (
-            self._common(jnp.where(measuring, at, off)) for at, off in zip(which, depth_choice.USUAL, strict=True)
+            self.common(jnp.where(measuring, at, off)) for at, off in zip(which, depth_choice.USUAL, strict=True)
         )
         most = self._room(tuning.dual.log_step, tuning.units, state.position)
         times = jnp.minimum(jnp.asarray(depth_choice.FACTORS, most.dtype)[factor, tree], most)
-        deepest = self._common(depth_choice.limit(seen.depths, tree))
+        deepest = self.common(depth_choice.limit(seen.depths, tree))
         persistence = jnp.asarray(depth_choice.PERSISTENCE, most.dtype)[tree]
         step = leaves.scaled(self._steps(tuning), times)
         sampler = self.sampler.tuned(Learnt(step, depth_limit=deepest, persistence=persistence))
@@ -278,8 +269,8 @@ class Adapted(MeetingTuner):
         if not self.pool[1:]:
             return tuning
         moments = scales.averages(self.manifold, self._metric, tuning.moments)
-        averaged = pooled_mean(tuning._replace(step=None, units=None, since=None, moments=moments), self.pool[1:])
-        return jax.tree.map(lambda new, old: old if new is None else new, averaged, tuning, is_leaf=lambda x: x is None)
+        not_these: Any = {"step": None, "units": None, "since": None}
+        return averaged_where(tuning._replace(moments=moments, **not_these), tuning, self.pool[1:])
 
     def _renewed(self, tuning: ExactTuning, position: Tree) -> ExactTuning:
         units = scales.scales(self.manifold, self._metric, tuning.moments, tuning.since, position, self._gather)
@@ -325,11 +316,6 @@ class Adapted(MeetingTuner):
         for axis in self.pool:
             rows = jax.lax.all_gather(rows, axis, tiled=True)
         return rows
-
-    def _common(self, x: Array) -> Array:
-        """Return a number that is the same in all chains of a device in a form known to be so: loops and branches on it
-        are not batched."""
-        return jax.lax.pmax(x.astype(jnp.int32), self.pool[:1]).astype(x.dtype)
 
 
 @keeps_programs

@@ -30,6 +30,8 @@ from orthodrome.samplers.contract import DiffusionSampler
 from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.freezing import TracedTuner
 from orthodrome.tuning.pooling import pooled_mean
+from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.windows import until
 
 SHARE = 0.05
 """By how much the noise of the batches may inflate the variance of the draws."""
@@ -57,7 +59,7 @@ class AdaptedDiffusionState(NamedTuple):
 
 
 @pytree
-class AdaptedDiffusion(TracedTuner):
+class AdaptedDiffusion(TracedTuner, MeetingTuner):
     """A sampler with exact transitions that learns its step sizes, one for each leaf.
 
     sampler: what to tune; num_warmup: the length of the warm-up
@@ -76,7 +78,7 @@ class AdaptedDiffusion(TracedTuner):
         noise, spread = self._measured(one_key, other_key, inner)
         return AdaptedDiffusionState(inner, Inflation(noise, spread, jnp.zeros((), jnp.int32)))
 
-    def step(self, key: Array, state: AdaptedDiffusionState) -> tuple[AdaptedDiffusionState, Info]:
+    def alone(self, key: Array, state: AdaptedDiffusionState) -> tuple[AdaptedDiffusionState, Info]:
         """Make one transition of the sampler inside, and measure the noise of the estimates where it ends."""
         step_key, one_key, other_key = jax.random.split(key, 3)
         seen = state.seen
@@ -86,6 +88,15 @@ class AdaptedDiffusion(TracedTuner):
         mix = lambda before, now: jax.tree.map(lambda a, b: a + weight(a) * (b - a), before, now)
         seen = Inflation(mix(seen.noise, noise), mix(seen.spread, spread), seen.done + 1)
         return AdaptedDiffusionState(inner, seen), info
+
+    def until_meeting(self, state: AdaptedDiffusionState) -> Array:
+        """Return after how many transitions the next meeting is."""
+        return until(state.seen.done, [self.num_warmup])
+
+    def met(self, state: AdaptedDiffusionState) -> AdaptedDiffusionState:
+        """Average what was measured over devices."""
+        noise, spread = pooled_mean((state.seen.noise, state.seen.spread), self.pool[1:])
+        return state._replace(seen=Inflation(noise, spread, state.seen.done))
 
     def at_end(self, state: AdaptedDiffusionState) -> DiffusionSampler:
         """Return the sampler with the learnt steps, from the state of all chains."""
@@ -100,8 +111,7 @@ class AdaptedDiffusion(TracedTuner):
     def _measured(self, one_key: Array, other_key: Array, inner: State) -> tuple[Tree, Tree]:
         ask = lambda key: self.sampler.gradient.estimate(key, inner.position, inner.memory)[0]
         found = self.sampler.noise_and_spread(ask(one_key), ask(other_key))
-        mean = lambda a: pooled_mean(a, self.pool)
-        return jax.tree.map(mean, found[0]), jax.tree.map(mean, found[1])
+        return jax.lax.pmean(found, self.pool[:1])
 
 
 def steps(noise: Tree, spread: Tree, share: Setting) -> Tree:

@@ -7,7 +7,7 @@ devices: a warm-up on four processes learns what it learns on one process with f
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,14 @@ def pooled_mean(tree: T, pool: tuple[str, ...], mapped: str = "chains") -> T:
     for axis in pool:
         tree = jax.lax.pmean(tree, axis) if axis == mapped else _in_order(tree, axis)
     return tree
+
+
+def averaged_where(which: Any, tree: T, axes: tuple[str, ...]) -> T:
+    """Return a tree with those of its parts averaged over devices that `which` has, where the others are None."""
+    averaged: T = jax.tree.map(
+        lambda new, old: old if new is None else new, pooled_mean(which, axes), tree, is_leaf=lambda x: x is None
+    )
+    return averaged
 
 
 def _in_order(tree: T, axis: str) -> T:

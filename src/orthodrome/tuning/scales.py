@@ -35,7 +35,7 @@ from orthodrome.tuning.metrics import Metric
 class LeafMoments(NamedTuple):
     """Sums over the draws (and chains) of one window, relative to a reference, for one leaf."""
 
-    reference: Array | None
+    reference: Array
     sum_x: Array
     sum_xx: Array
     sum_g: Array
@@ -96,7 +96,7 @@ def averages(manifold: Manifold, metric: Metric | None, moments: Tree) -> Tree:
     def leaf(m: Manifold, now: LeafMoments) -> LeafMoments:
         learner = _learner(m, metric)
         extra = learner.averages(now.metric) if learner else None
-        return now._replace(reference=None, metric=extra)
+        return LeafMoments(None, *now[1:6], extra)  # type: ignore[arg-type]
 
     return per_leaf(manifold, leaf, moments)
 

@@ -14,7 +14,7 @@ the mode the chain may be hot. Thermostats wait for the last units.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +33,9 @@ from orthodrome.samplers.learnt import SECOND, Measured
 from orthodrome.tuning.freezing import TracedTuner
 from orthodrome.tuning.gradient_looks import GradientLook, Seen
 from orthodrome.tuning.noise_directions import Directions
-from orthodrome.tuning.pooling import pooled_mean
+from orthodrome.tuning.pooling import averaged_where, pooled_mean
+from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.windows import until
 
 WINDOWS = (10, 25, 45, 70)
 """The ends of the windows, in per cent of the warm-up."""
@@ -76,7 +78,7 @@ class StochasticAdaptedState(NamedTuple):
 
 
 @pytree
-class StochasticAdapted(TracedTuner):
+class StochasticAdapted(TracedTuner, MeetingTuner):
     """A sampler that tunes the stochastic gradient sampler it holds.
 
     sampler: what to tune; its `step_size` (or `friction`) None
@@ -107,16 +109,26 @@ class StochasticAdapted(TracedTuner):
         tuning = StochasticTuning(jnp.zeros((), jnp.int32), units, moments, lines, zero, seen, directions)
         return StochasticAdaptedState(self._at(tuning, position).init(position, init_key), tuning)
 
-    def step(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Info]:
-        """Make one transition of the sampler inside, and learn from it."""
+    def alone(self, key: Array, state: StochasticAdaptedState) -> tuple[StochasticAdaptedState, Info]:
+        """Make one transition of the sampler inside, and learn from it on this device."""
         step_key, one_key, other_key = jax.random.split(key, 3)
         tuning = state.tuning
         sampler = self._at(tuning, state.position)
         inner = trees.where(self._settling(tuning), sampler.restarted(state.inner), state.inner)
         inner, info = sampler.step(step_key, inner)
         look = looks.look(sampler.gradient, self.manifold, one_key, other_key, state.position, inner)
-        learnt = self._turned(self._learnt(tuning, look))
-        return StochasticAdaptedState(inner, self._window(learnt, inner.position)), info
+        return StochasticAdaptedState(inner, self._learnt(tuning, look)), info
+
+    def until_meeting(self, state: StochasticAdaptedState) -> Array:
+        """Return after how many transitions the next meeting is."""
+        of = self.num_warmup
+        blocks = [-(-of * percent // 100) for percent in range(BLOCKS, LAST + 1, BLOCKS)]
+        return until(state.tuning.done, [*blocks, *(of * w // 100 for w in WINDOWS), of])
+
+    def met(self, state: StochasticAdaptedState) -> StochasticAdaptedState:
+        """Average what has been learnt over devices; turn the directions and set the units anew where it is time."""
+        tuning = self._turned(self._pooled(state.tuning))
+        return StochasticAdaptedState(state.inner, self._window(tuning, state.position))
 
     def at_end(self, state: StochasticAdaptedState) -> StochasticSampler:
         """Return the tuned sampler, from the state of all chains."""
@@ -158,13 +170,17 @@ class StochasticAdapted(TracedTuner):
         percent = 100 * tuning.done // self.num_warmup
         at_end = (percent // BLOCKS != 100 * (tuning.done - 1) // self.num_warmup // BLOCKS) & (percent <= LAST)
         chains = jax.lax.psum(jnp.ones((), tuning.since.dtype), self.pool)
-        turned = jax.lax.cond(
-            jax.lax.pmax(at_end.astype(jnp.int32), self.pool) > 0,
-            lambda d: ways.turned(d, chains),
-            lambda d: d,
-            tuning.directions,
-        )
-        return tuning._replace(directions=turned)
+        turn = lambda d: ways.turned(d, chains)
+        return tuning._replace(directions=jax.lax.cond(self.common(at_end), turn, lambda d: d, tuning.directions))
+
+    def _pooled(self, tuning: StochasticTuning) -> StochasticTuning:
+        """Average what has been learnt over devices: averages over chains, while the number of transitions and the
+        units are common already."""
+        if not self.pool[1:]:
+            return tuning
+        moments = scales.averages(self.manifold, None, tuning.moments)
+        not_these: Any = {"done": None, "units": None, "since": None}
+        return averaged_where(tuning._replace(moments=moments, **not_these), tuning, self.pool[1:])
 
     def _settling(self, tuning: StochasticTuning) -> Array:
         """Return whether the units are not final yet."""
@@ -173,7 +189,8 @@ class StochasticAdapted(TracedTuner):
     def _window(self, tuning: StochasticTuning, position: Tree) -> StochasticTuning:
         """Set the units anew, at the end of a window."""
         ends = jnp.stack([tuning.done == self.num_warmup * w // 100 for w in WINDOWS])
-        return trees.where(jnp.any(ends), self._renewed(tuning, position), tuning)
+        renew = lambda now: self._renewed(now, position)
+        return jax.lax.cond(self.common(jnp.any(ends)), renew, lambda now: now, tuning)
 
     def _renewed(self, tuning: StochasticTuning, position: Tree) -> StochasticTuning:
         units = scales.scales(self.manifold, None, tuning.moments, tuning.since, position, None)
@@ -183,9 +200,10 @@ class StochasticAdapted(TracedTuner):
             # in units of the spread the curvature is about one; the first measurement replaces this
             zero = jnp.zeros_like(tuning.since)
             seen = seen._replace(curvature=zero + 4, measured=zero)
-        start = scales.start(self.manifold, None, jax.tree.map(self._mean, position))
+        start = scales.start(self.manifold, None, pooled_mean(position, self.pool))
         lines = secants.start(self.manifold, position)
         return StochasticTuning(tuning.done, units, start, lines, jnp.zeros_like(tuning.since), seen, tuning.directions)
 
     def _mean(self, x: Array) -> Array:
-        return pooled_mean(x, self.pool)
+        """Return the average over the chains of this device."""
+        return jax.lax.pmean(x, self.pool[:1])

@@ -22,8 +22,8 @@ from orthodrome.samplers.contract import ExactSampler
 from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
 from orthodrome.tuning.adapted import Adapted, AdaptedState
 from orthodrome.tuning.pooling import pooled_mean
-from orthodrome.tuning.tuner import Tuner
-from orthodrome.tuning.windows import ends_window
+from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.windows import ends_window, until_meeting
 
 LEAST = 1e-3
 """The smallest rejection rate that counts, so that no two rungs coincide."""
@@ -58,7 +58,7 @@ class AdaptedTemperingState(NamedTuple):
 
 
 @pytree
-class AdaptedTempering(Tuner):
+class AdaptedTempering(MeetingTuner):
     """A sampler that tunes the replicas and the ladder of a `Tempering`, where they are None.
 
     sampler: the tempering
@@ -88,8 +88,8 @@ class AdaptedTempering(Tuner):
         states = jax.vmap(lambda e: self._replica(e).init(position))(exponents)
         return AdaptedTemperingState(begin(states.inner), states.tuning, ladder)
 
-    def step(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedTemperingState, TemperingInfo]:
-        """Make one transition, and learn from it."""
+    def alone(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedTemperingState, TemperingInfo]:
+        """Make one transition, and learn from it on this device."""
         move_key, swap_key = jax.random.split(key)
         tempering = replace(self.sampler, ladder=state.ladder.exponents)
         if self.tunes_replicas:
@@ -98,9 +98,23 @@ class AdaptedTempering(Tuner):
             (inner, info), tunings = tempering.exchange(swap_key, inner, infos), states.tuning
         else:
             (inner, info), tunings = tempering.step(move_key, state.inner), None
-        ladder = self._seen(state.ladder, info)
-        replicas = rescaled(inner.replicas, ladder.exponents / state.ladder.exponents)
-        return AdaptedTemperingState(inner._replace(replicas=replicas), tunings, ladder), info
+        exponents, rejections, since, done = state.ladder
+        rejections = rejections + jax.lax.pmean(1 - info.swap_rate, self.pool[:1])
+        return AdaptedTemperingState(inner, tunings, Ladder(exponents, rejections, since + 1, done + 1)), info
+
+    def until_meeting(self, state: AdaptedTemperingState) -> Array:
+        """Return after how many transitions the next meeting is: that of every replica."""
+        return until_meeting(state.ladder.done, self.num_warmup)
+
+    def met(self, state: AdaptedTemperingState) -> AdaptedTemperingState:
+        """Let every replica meet its likes, and space the ladder at the end of a window."""
+        tunings = state.tunings
+        if tunings is not None:
+            meet = lambda exponent, replica: self._replica(exponent).met(replica)
+            tunings = jax.vmap(meet)(state.ladder.exponents, AdaptedState(state.inner.replicas, tunings)).tuning
+        ladder = self._spaced(state.ladder)
+        replicas = rescaled(state.inner.replicas, ladder.exponents / state.ladder.exponents)
+        return AdaptedTemperingState(state.inner._replace(replicas=replicas), tunings, ladder)
 
     def freeze(self, state: AdaptedTemperingState) -> Tempering:
         """Return the tuned tempering, from the state of all chains."""
@@ -131,7 +145,7 @@ class AdaptedTempering(Tuner):
 
     def _moved(self, key: Array, state: AdaptedTemperingState) -> tuple[AdaptedState, Any]:
         def move(exponent: Array, rung: Array, one: AdaptedState) -> Any:
-            return self._replica(exponent).step(jax.random.fold_in(key, rung), one)
+            return self._replica(exponent).alone(jax.random.fold_in(key, rung), one)
 
         exponents = state.ladder.exponents
         states = AdaptedState(state.inner.replicas, state.tunings)
@@ -145,15 +159,13 @@ class AdaptedTempering(Tuner):
         replica = self._replica(exponent)
         return changed(replica.sampler, replica.freeze(state))
 
-    def _seen(self, ladder: Ladder, info: TemperingInfo) -> Ladder:
-        rejections = ladder.rejections + pooled_mean(1 - info.swap_rate, self.pool)
-        done, since = ladder.done + 1, ladder.since + 1
-        seen = Ladder(ladder.exponents, rejections, since, done)
+    def _spaced(self, ladder: Ladder) -> Ladder:
+        exponents, rejections, since, done = ladder
+        rejections = pooled_mean(rejections, self.pool[1:])
         if self.sampler.ladder is not None:
-            return seen
-        at_end = ends_window(done, self.num_warmup)
-        spaced = Ladder(respaced(ladder.exponents, rejections / since), 0 * rejections, 0 * since, done)
-        return trees.where(at_end, spaced, seen)
+            return ladder._replace(rejections=rejections)
+        spaced = Ladder(respaced(exponents, rejections / since), 0 * rejections, 0 * since, done)
+        return trees.where(ends_window(done, self.num_warmup), spaced, ladder._replace(rejections=rejections))
 
 
 def changed(before: ExactSampler, after: ExactSampler) -> dict[str, Any]:

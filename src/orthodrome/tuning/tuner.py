@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+import jax
 from jax import Array
 
 from orthodrome.core.types import Info, State
@@ -35,11 +36,7 @@ class MeetingTuner(Tuner):
     Which transitions a meeting follows depends on their number alone, so it is the same for all chains on all devices.
     Between two meetings nothing crosses, and what windows end with, which is a large program, is not there: a loop over
     `alone` is a small one. `step` is both together.
-
-    longest_stretch: at most so many transitions are between two meetings
     """
-
-    longest_stretch: int
 
     @abc.abstractmethod
     def alone(self, key: Array, state: Any) -> tuple[Any, Info]:
@@ -52,3 +49,14 @@ class MeetingTuner(Tuner):
     @abc.abstractmethod
     def met(self, state: Any) -> Any:
         """Return the state after a meeting."""
+
+    def step(self, key: Array, state: Any) -> tuple[Any, Info]:
+        """Make one transition, learn from it, and meet if it is time."""
+        due = self.common(self.until_meeting(state) == 1)
+        state, info = self.alone(key, state)
+        return jax.lax.cond(due, self.met, lambda now: now, state), info
+
+    def common(self, x: Array) -> Array:
+        """Return a number that is the same in all chains of a device in a form known to be so: loops and branches on it
+        are not batched."""
+        return jax.lax.pmax(x.astype("int32"), self.pool[:1]).astype(x.dtype)

@@ -5,6 +5,9 @@ Everything here follows from the number of transitions so far (`step`) and from 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import jax.numpy as jnp
 from jax import Array
 
@@ -23,7 +26,7 @@ window, and so rarely that a meeting, some 0.1 to 1 ms, costs little beside the 
 
 def ends_window(step: Array, of: Setting) -> Array:
     """Return whether a window ends after so many transitions."""
-    return jnp.any(step == _ends(of))
+    return jnp.any(step == jnp.asarray(_ends(of), jnp.int32))
 
 
 def measures(step: Array, of: Setting) -> Array:
@@ -37,12 +40,17 @@ def counts_depths(step: Array, of: Setting) -> Array:
 
 
 def until_meeting(step: Array, of: Setting) -> Array:
-    """Return how many transitions there are to the next meeting: where a part of the warm-up ends, and every fiftieth."""
-    measuring = -(-MEASURE * of // 100)
-    ends = jnp.append(_ends(of), jnp.asarray([measuring, of], jnp.int32))
-    left = jnp.where(ends > step, ends - step, EXCHANGE)
+    """Return how many transitions there are to the next meeting, where a part of the warm-up ends or at a fiftieth."""
+    return until(step, [*_ends(of), -(-MEASURE * of // 100), of])
+
+
+def until(step: Array, ends: Sequence[Any]) -> Array:
+    """Return how many transitions there are to the next of some numbers of transitions, or to the next multiple of
+    EXCHANGE."""
+    later = jnp.asarray(ends, jnp.int32)
+    left = jnp.where(later > step, later - step, EXCHANGE)
     return jnp.minimum(jnp.min(left), EXCHANGE - step % EXCHANGE)
 
 
-def _ends(of: Setting) -> Array:
-    return jnp.asarray([of * w // 100 for w in WINDOWS], jnp.int32)
+def _ends(of: Setting) -> list[Any]:
+    return [of * w // 100 for w in WINDOWS]

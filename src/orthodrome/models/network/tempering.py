@@ -25,8 +25,8 @@ from orthodrome.models.network.hmc import EigenmodelHMC, EigenmodelState
 from orthodrome.random.keys import seed_of
 from orthodrome.samplers.contract import PythonSampler
 from orthodrome.samplers.holders.tempering import TemperingInfo
-from orthodrome.tuning.windows import WINDOWS
 from orthodrome.tuning.tempering_tuning import respaced
+from orthodrome.tuning.windows import WINDOWS
 
 PLACE = ("frame", "flat", "slopes", "flat_slopes", "logdensity")
 """What two rungs exchange."""
