@@ -181,8 +181,8 @@ def stretches(
     long = length + most  # the last block may begin in the last row
     kept = jax.tree.map(lambda leaf: jnp.zeros((chains.size, long, *leaf.shape), leaf.dtype), like)
     begin = jnp.zeros_like(count), state, kept
-    carried: tuple[Array, State, Kept] = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
-    return carried[1:]
+    carry: tuple[Array, State, Kept] = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
+    return carry[1], carry[2]
 
 
 def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:
