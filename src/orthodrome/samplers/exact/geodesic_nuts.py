@@ -35,11 +35,11 @@ the velocity, F L F = L^-1; so M = L^m, the map from leaf to leaf, has F M F = (
 as L does. All of the above uses no more of the leapfrog than this, so it holds for the orbits of M, with any
 persistence, since q counts leaves. The number m must be the same everywhere: if it depended on the position, the map
 from leaf to leaf would not be inverted by a step back. The states on the way to a leaf are not members of the orbit:
-they have no weight, no U-turn is tested there, and an energy error there does not end the growth, which is asked of
-leaves only (behind a state that is not finite no leaf is). The spans of the U-turn test grow by whole leaves, so an
-orbit that closes within fewer than four of them may slip through; that wastes gradients, and the law is right. With a
-limit of one doubling there are two leaves, and the biased draw between them is the Metropolis test: the sampler is then
-Hamiltonian Monte Carlo with m steps.
+they have no weight, no U-turn is tested there, and only the energy of leaves counts as a divergence (a state on the way
+that is not finite makes the leaf behind it non-finite, which ends the growth). The spans of the U-turn test grow by
+whole leaves, so an orbit that closes within fewer than four of them may slip through: that wastes gradients, but the
+law is the same. With a limit of one doubling there are two leaves, and the biased draw between them is the Metropolis
+test: the sampler is then Hamiltonian Monte Carlo with m steps.
 
 All doublings run in one flat loop, one leaf a turn, so that chains under vmap wait only for the longest trajectory and
 not for the longest at every depth, and the density stands in the program once.
