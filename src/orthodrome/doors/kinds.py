@@ -25,6 +25,7 @@ NUMBERS = ("Setting", "Noise")
 """Annotations of numbers: one, one per leaf or element, a linear map, or None."""
 SCALARS = frozenset(
     {"period", "hottest", "decay", "temperature", "jitter", "tolerance", "target_acceptance", "num_warmup"}
+    | {"depth_limit", "persistence", "leaf_steps"}
 )
 """Settings that are one number, whatever the leaves."""
 ABOVE_ZERO = frozenset(

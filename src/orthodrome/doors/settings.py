@@ -112,6 +112,7 @@ def check_sampler(sampler: Sampler, positions: Tree) -> None:
             _check_per_leaf(f"{type(part).__name__}.{name}", settings[name], one)
         _check_count("num_steps", settings.get("num_steps"))
         _check_count("depth_limit", settings.get("depth_limit"))
+        _check_count("leaf_steps", settings.get("leaf_steps"))
         _check_batch(settings.get("batch_size"), density_of(sampler))
 
 

@@ -187,7 +187,7 @@ def stretches(
 
 def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:
     """Return the shapes of what is kept of a draw of one chain."""
-    kept = jax.eval_shape(partial(draw_of_all, thin=thin), sampler, keys, state, first_step)[1]
+    kept: Kept = jax.eval_shape(partial(draw_of_all, thin=thin), sampler, keys, state, first_step)[1]
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
 
 

@@ -32,7 +32,8 @@ class Learnt(NamedTuple):
 
     step_size: one number, or a tree of steps in the units of the leaves
     num_steps, jitter: for a sampler that learns the length of its trajectories; None: not learnt (yet)
-    depth_limit, persistence: for one that learns how deep its trees may grow, and how straight
+    depth_limit, persistence, leaf_steps: for one that learns how deep its trees may grow, how straight, and how many
+        steps apart their leaves are
     """
 
     step_size: Setting
@@ -40,6 +41,7 @@ class Learnt(NamedTuple):
     jitter: Setting = None
     depth_limit: Setting = None
     persistence: Setting = None
+    leaf_steps: Setting = None
 
 
 class Measured(NamedTuple):

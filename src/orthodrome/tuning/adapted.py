@@ -167,10 +167,10 @@ class Adapted(MeetingTuner):
         step, room = _settled(self, tuning, position, 1.0)
         sampler = self._tuned(step, tuning)
         if self.learns_depth:
-            factor, limit, persistence = depth_choice.best(cast(DepthSums, tuning.curve))
+            factor, limit, persistence, apart = depth_choice.best(cast(DepthSums, tuning.curve))
             step, _ = _settled(self, tuning, position, min(factor, float(room)))
-            dtype = tuning.dual.log_step.dtype
-            return sampler.tuned(Learnt(step, depth_limit=limit, persistence=np.asarray(persistence, dtype)))
+            straight = np.asarray(persistence, tuning.dual.log_step.dtype)
+            return sampler.tuned(Learnt(step, depth_limit=limit, persistence=straight, leaf_steps=apart))
         if not self.learns_length:
             return sampler
         overhead = trajectory_choice.overhead(cast(TrajectorySampler, sampler), position)
@@ -187,8 +187,8 @@ class Adapted(MeetingTuner):
         """Return a sampler with the shapes of the tuned one, from any state of all chains."""
         sampler = self._at(jax.tree.map(lambda leaf: leaf[0], state.tuning))
         if self.learns_depth:
-            half = jnp.zeros((), state.tuning.dual.log_step.dtype)
-            return sampler.tuned(Learnt(sampler.step_size, depth_limit=jnp.zeros((), jnp.int32), persistence=half))
+            half, count = jnp.zeros((), state.tuning.dual.log_step.dtype), jnp.zeros((), jnp.int32)
+            return sampler.tuned(Learnt(sampler.step_size, depth_limit=count, persistence=half, leaf_steps=count))
         if not self.learns_length:
             return sampler
         return sampler.tuned(Learnt(sampler.step_size, jnp.zeros(trajectory_choice.TURNS, jnp.int32)))
@@ -245,7 +245,9 @@ class Adapted(MeetingTuner):
         deepest = self.common(depth_choice.limit(seen.depths, tree))
         persistence = jnp.asarray(depth_choice.PERSISTENCE, most.dtype)[tree]
         step = leaves.scaled(self._steps(tuning), times)
-        sampler = self.sampler.tuned(Learnt(step, depth_limit=deepest, persistence=persistence))
+        apart = jnp.asarray(depth_choice.LEAF_STEPS, jnp.int32)[tree]
+        learnt = Learnt(step, depth_limit=deepest, persistence=persistence, leaf_steps=apart)
+        sampler = self.sampler.tuned(learnt)
         inner, info = sampler.step(key, state)
         settling = windows.counts_depths(tuning.step, self.num_warmup)
         seen = depth_choice.counted(seen, info.tree_depth, lambda x: jnp.where(settling, self._mean(x), 0))

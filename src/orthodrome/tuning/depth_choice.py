@@ -1,9 +1,9 @@
-"""The depth, the persistence and the step of NUTS, learnt from what its own transitions move per gradient.
+"""The depth, the persistence, the leaves and the step of NUTS, learnt from what its transitions move per gradient.
 
 A tree that grows until it turns back spans between one and two half periods, and its candidate is about half of that
 away: good for the mean of x, which an antithetic move serves best, and poor for that of x^2, which comes back after
 half a period. On nearly isotropic laws a tree of half the size is worth two to four times as much per gradient. So the
-last quarter of the warm-up runs six kinds of transitions in turn, each tree with two multiples of the step that dual
+last quarter of the warm-up runs eight kinds of transitions in turn, each tree with two multiples of the step that dual
 averaging found,
 
     as the U-turn makes it    1 and 1.25
@@ -11,6 +11,9 @@ averaging found,
                               exceeded
     with it and persistent    0.7 and 1: its states are further apart, and it has no other half to make good for a step
                               that is refused
+    with leaves two steps     0.85 and 1: with another doubling less, but at least one: about as many steps, and half as
+    apart                     many leaves. One doubling is Hamiltonian Monte Carlo of two steps, which no tree of 1, 3,
+                              7, ... steps comes near, and all that it computes may be drawn
 
 and keeps the kind that is worth the most by gradient, as `trajectory_choice` defines worth: by the worst error of the
 means of x and x^2 (and of y) over the coordinates. One doubling less halves the longest trajectory, no more: where
@@ -20,7 +23,7 @@ a coordinate forgets at once, and not that a slow part of it, along such a direc
 acceptance rate below LEAST_ACCEPTANCE or with divergences is not taken, and none unless it gains by a twentieth; a
 warm-up with fewer than LEAST_VISITS transitions of a kind decides nothing.
 
-Both numbers are fixed before the first draw, so the law stays exact (`geodesic_nuts`).
+All of it is fixed before the first draw, so the law stays exact (`geodesic_nuts`).
 """
 
 from __future__ import annotations
@@ -38,10 +41,12 @@ from orthodrome.manifolds.manifold import Manifold
 from orthodrome.tuning.trajectory_choice import MOST_DIVERGENT, CoordinateMoments, effective, moments, stuck
 from orthodrome.tuning.trajectory_length import TrajectorySums, added, functionals, products, start
 
-FACTORS = ((1.0, 1.0, 1.0), (1.25, 0.7, 1.25))
+FACTORS = ((1.0, 1.0, 1.0, 1.0), (1.25, 0.7, 0.85, 1.25))
 """The steps that are tried, relative to the one that dual averaging found, by (step, tree)."""
-PERSISTENCE = (0.5, 0.95, 0.5)
-"""The persistence of the trees that are tried: numbers 0 and 1 have a doubling less, the last one has no limit."""
+PERSISTENCE = (0.5, 0.95, 0.5, 0.5)
+"""The persistence of the trees that are tried: the last one has no limit."""
+LEAF_STEPS = (1, 1, 2, 1)
+"""The number of leapfrog steps between leaves of the trees that are tried."""
 USUAL = 0, len(PERSISTENCE) - 1
 """The numbers of the step and of the tree where nothing is learnt."""
 EXCEEDING = 0.1
@@ -81,14 +86,15 @@ def turn(step: Array) -> tuple[Array, Array]:
 
 
 def limit(depths: Any, which: Any, xp: Any = jnp) -> Any:
-    """Return the limit of tree number `which`: one doubling less than the depth of the trees, or none for the last kind
-    and where nothing was seen.
+    """Return the limit of tree number `which`: doublings that give half of the steps of a tree, or none for the last
+    kind and where nothing was seen.
 
     xp: the library of the arrays, JAX's or NumPy
     """
     at_most = xp.tri(depths.size, dtype=depths.dtype) @ depths
     usual = xp.sum(at_most < (1 - EXCEEDING) * xp.sum(depths))
-    less = xp.where(xp.sum(depths) > 0, xp.maximum(usual - 1, 1), depths.size - 1)
+    fewer = xp.where(xp.asarray(LEAF_STEPS)[which] > 1, 2, 1)
+    less = xp.where(xp.sum(depths) > 0, xp.maximum(usual - fewer, 1), depths.size - 1)
     return xp.where(which < USUAL[1], less, depths.size - 1).astype(np.int32)
 
 
@@ -126,9 +132,9 @@ def measured(
     )
 
 
-def best(seen: DepthSums) -> tuple[float, np.ndarray, float]:
-    """Return the factor of the step, the limit of the depth and the persistence with the most effective draws per
-    gradient."""
+def best(seen: DepthSums) -> tuple[float, np.ndarray, float, np.ndarray]:
+    """Return the factor of the step, the limit of the depth, the persistence and the steps from leaf to leaf with the
+    most effective draws per gradient."""
     law, jumps, covariance, visits = moments(seen.sums)
     judged = (law.variance > taking_turns.TINY) & ~stuck(law.variance, jumps[..., 0, 0], visits)
     factor, which = USUAL
@@ -144,4 +150,5 @@ def best(seen: DepthSums) -> tuple[float, np.ndarray, float]:
         scores = np.where(sound, worth / steps, 0)
         scores[factor, which] = GAIN * worth[factor, which] / steps[factor, which]
         factor, which = (int(i) for i in np.unravel_index(np.argmax(scores), scores.shape))
-    return FACTORS[factor][which], limit(np.asarray(seen.depths), which, np), PERSISTENCE[which]
+    deepest, apart = limit(np.asarray(seen.depths), which, np), np.asarray(LEAF_STEPS[which], np.int32)
+    return FACTORS[factor][which], deepest, PERSISTENCE[which], apart

@@ -20,6 +20,7 @@ from orthodrome.targets import Target
 from support.exact_draws import uniform_directions
 from support.quick import quick
 from support.registry import TARGETS
+from support.tilted_sphere import plain_orbit, tilted_sphere
 from support.truth import LARGEST_BIAS, THRESHOLD, verdict
 
 MAX_DEPTH = 6
@@ -114,27 +115,7 @@ def test_the_recursion_sees_what_a_whole_span_alone_would_miss() -> None:
 
 # --- the whole tree --------------------------------------------------------------------------------------------------
 
-KAPPA = 2.0
 PERSISTENCE = 0.7
-
-
-def tilted_sphere(p: jax.Array) -> jax.Array:
-    return KAPPA * p[0]
-
-
-def plain_orbit(x: np.ndarray, v: np.ndarray, h: float, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """`count` geodesic leapfrogs on the sphere from many starts, by the textbook formulas."""
-    force = lambda x: KAPPA * (np.eye(3)[0] - x * x[:, :1])
-    xs, vs = [], []
-    for _ in range(count):
-        v = v + h / 2 * force(x)
-        speed = np.linalg.norm(v, axis=1, keepdims=True)
-        cos, sin = np.cos(speed * h), np.sin(speed * h)
-        x, v = x * cos + v / speed * sin, v * cos - x * speed * sin
-        v = v + h / 2 * force(x)
-        xs.append(x)
-        vs.append(v)
-    return np.stack(xs, axis=1), np.stack(vs, axis=1)
 
 
 def plain_tree(x: np.ndarray, v: np.ndarray, directions: int) -> tuple[int, int]:
@@ -174,19 +155,26 @@ def its_choices(x0: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 @pytest.mark.usefixtures("x64")
-def test_the_tree_is_the_recursions() -> None:
-    """Depth and number of leapfrogs, one for one, of 150 transitions at steps that make trees of every depth."""
+@pytest.mark.parametrize("apart", [1, 3])
+def test_the_tree_is_the_recursions(apart: int) -> None:
+    """Depth and number of leapfrogs, one for one, of 150 transitions at steps that make trees of every depth.
+
+    apart: the leapfrogs from leaf to leaf; the recursion sees the leaves only
+    """
     x0 = uniform_directions(np.random.default_rng(1), 150, 3)
     v0, directions = (np.asarray(a) for a in its_choices(x0))
     depths = set()
     for h in (0.9, 0.35, 0.12, 0.03):
         gradient = FullGradient(Target(Sphere(), tilted_sphere))
-        info = transitions(GeodesicNUTS(gradient, h, max_depth=MAX_DEPTH, persistence=PERSISTENCE), x0)
-        ahead, behind = (plain_orbit(x0, v0, s * h, 2**MAX_DEPTH) for s in (1, -1))
+        settings = {"max_depth": MAX_DEPTH, "persistence": PERSISTENCE, "leaf_steps": np.int32(apart)}
+        info = transitions(GeodesicNUTS(gradient, h / apart, **settings), x0)
+        every = [plain_orbit(x0, v0, s * h / apart, apart * 2**MAX_DEPTH) for s in (1, -1)]
+        ahead, behind = ([a[:, apart - 1 :: apart] for a in states] for states in every)
         x, v = (
             np.concatenate([b[:, ::-1], o[:, None], a], axis=1) for a, b, o in zip(ahead, behind, (x0, v0), strict=True)
         )
-        wanted = [plain_tree(x[i : i + 1], v[i : i + 1], int(directions[i])) for i in range(len(x0))]
+        trees = [plain_tree(x[i : i + 1], v[i : i + 1], int(directions[i])) for i in range(len(x0))]
+        wanted = [(depth, apart * leapfrogs) for depth, leapfrogs in trees]
         found = list(zip(info.tree_depth.tolist(), info.n_steps.tolist(), strict=True))
         assert found == wanted
         depths |= {depth for depth, _ in wanted}

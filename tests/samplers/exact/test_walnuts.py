@@ -151,6 +151,8 @@ def test_a_forgotten_way_back_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
         (("GeodesicNUTS", {"persistence": 0.0}), "persistence is 0.0"),
         (("GeodesicNUTS", {"persistence": 1.5}), "persistence is 1.5"),
         (("GeodesicNUTS", {"depth_limit": -1}), "depth_limit is -1"),
+        (("GeodesicNUTS", {"depth_limit": np.array([2, 3])}), "depth_limit` is .*one number"),
+        (("GeodesicNUTS", {"persistence": np.array([0.5, 0.9])}), "persistence` is .*one number"),
     ],
 )
 @pytest.mark.parametrize("step_size", [0.3, None])

@@ -30,8 +30,19 @@ factor is in the weights of the two halves when they are joined, and then in the
 weights are those of one half of a larger T, and the digits of the new half's members have one more place, in which they
 differ from the old half: each half has the weights q exp(-H) of T at any time, which is all that was asked.
 
-All doublings run in one flat loop, one leapfrog a turn, so that chains under vmap wait only for the longest
-trajectory and not for the longest at every depth, and the density stands in the program once.
+Leaves. Neighbouring leaves may be several leapfrogs apart, m = `leaf_steps`. With L one leapfrog and F the reversal of
+the velocity, F L F = L^-1; so M = L^m, the map from leaf to leaf, has F M F = (F L F)^m = M^-1, and it keeps the volume
+as L does. All of the above uses no more of the leapfrog than this, so it holds for the orbits of M, with any
+persistence, since q counts leaves. The number m must be the same everywhere: if it depended on the position, the map
+from leaf to leaf would not be inverted by a step back. The states on the way to a leaf are not members of the orbit:
+they have no weight, no U-turn is tested there, and only the energy of leaves counts as a divergence (a state on the way
+that is not finite makes the leaf behind it non-finite, which ends the growth). The spans of the U-turn test grow by
+whole leaves, so an orbit that closes within fewer than four of them may slip through: that wastes gradients, but the
+law is the same. With a limit of one doubling there are two leaves, and the biased draw between them is the Metropolis
+test: the sampler is then Hamiltonian Monte Carlo with m steps.
+
+All doublings run in one flat loop, one leaf a turn, so that chains under vmap wait only for the longest trajectory and
+not for the longest at every depth, and the density stands in the program once.
 """
 
 from __future__ import annotations
@@ -69,7 +80,7 @@ class NUTSInfo(NamedTuple):
     acceptance_rate: the mean acceptance probability over the trajectory
     diverging: whether the energy error was too large or non-finite
     energy: H at the new state
-    n_steps: leapfrog steps
+    n_steps: leapfrog steps, those on the way to a leaf included
     tree_depth: the number of doublings
     step_size: the largest step of all leaves
     """
@@ -148,6 +159,7 @@ class GeodesicNUTS(ExactGradientSampler):
     depth_limit: a smaller limit of the depth, a number; None: learnt in warm-up, if the step is
     persistence: the probability that a doubling has the direction of the one before, above 0 and below 1; None: learnt
         with the limit, else 1/2
+    leaf_steps: the number of leapfrog steps between neighbouring leaves; None: learnt with the limit, else 1
     """
 
     gradient: GradientEstimator
@@ -155,20 +167,25 @@ class GeodesicNUTS(ExactGradientSampler):
     max_depth: int = static(default=10)
     depth_limit: Setting = None
     persistence: Setting = None
+    leaf_steps: Setting = None
     compiled: bool = static(default=True)
 
     @property
     def learns(self) -> frozenset[str]:
-        """The step, the units and, unless it is set, the limit of the depth (with the persistence) if `step_size` is
-        None."""
+        """The step, the units and, unless it is set, the limit of the depth (with the persistence and the steps from
+        leaf to leaf) if `step_size` is None."""
         return super().learns | ({"depth"} if self.step_size is None and self.depth_limit is None else set())
 
     def tuned(self, learnt: Learnt) -> GeodesicNUTS:
-        """Return the sampler with the step and, where it was learnt, the limit of the depth."""
+        """Return the sampler with the step and, where they were learnt and are not set, what shapes the trees."""
         limit = self.depth_limit if learnt.depth_limit is None else learnt.depth_limit
-        own = self.persistence is not None or learnt.persistence is None
-        persistence = self.persistence if own else learnt.persistence
-        return replace(self, step_size=learnt.step_size, depth_limit=limit, persistence=persistence)
+        return replace(
+            self,
+            step_size=learnt.step_size,
+            depth_limit=limit,
+            persistence=learnt.persistence if self.persistence is None else self.persistence,
+            leaf_steps=learnt.leaf_steps if self.leaf_steps is None else self.leaf_steps,
+        )
 
     def problem(self) -> str | None:
         """Return why the settings are invalid, or None."""
@@ -208,9 +225,18 @@ class GeodesicNUTS(ExactGradientSampler):
         return Trajectory(start, start, chosen, none, start, none, growing, kept, no, no, zero, none)
 
     def _grow(self, growth: Growth, tree: Trajectory) -> Trajectory:
-        """Add a leaf by one leapfrog step."""
-        point = leapfrog(self.gradient, growth.origin(tree), leaves.scaled(growth.h, growth.sign(tree)))
-        return self.joined(growth, tree, point)
+        """Add the next leaf."""
+        h = leaves.scaled(growth.h, growth.sign(tree))
+        return self.joined(growth, tree, self._leaf_after(growth.origin(tree), h))
+
+    def _leaf_after(self, point: Point, h: Tree) -> Point:
+        """Return the state `leaf_steps` leapfrogs away."""
+        if self.leaf_steps is None:
+            return leapfrog(self.gradient, point, h)
+        apart = self._apart
+        advance = lambda _, point: leapfrog(self.gradient, point, h)
+        leaf: Point = jax.lax.fori_loop(jnp.zeros_like(apart), apart, advance, point)
+        return leaf
 
     def joined(self, growth: Growth, tree: Trajectory, point: Point) -> Trajectory:
         """Add a point as the next leaf and, when it completes the half, merge the two halves."""
@@ -230,7 +256,7 @@ class GeodesicNUTS(ExactGradientSampler):
             chosen=trees.where(infinite, leaf, tree.chosen),  # no density is infinite: the run must see it and stop
             diverging=diverges(self.manifold, relative, point),
             sum_acceptance=tree.sum_acceptance + jnp.exp(jnp.minimum(relative, 0)),
-            n_steps=tree.n_steps + 1,
+            n_steps=tree.n_steps + self._apart,
         )
         complete = (tree.leaf == jnp.uint32(1) << tree.depth) & ~tree.done
         return trees.where(complete, self._merge(log_u[1], growth, tree), tree)
@@ -261,13 +287,18 @@ class GeodesicNUTS(ExactGradientSampler):
         limit = self.max_depth if self.depth_limit is None else jnp.minimum(self.depth_limit, self.max_depth)
         return jnp.asarray(limit, jnp.uint32)
 
+    @property
+    def _apart(self) -> Array:
+        """Return the number of steps from leaf to leaf."""
+        return jnp.asarray(1 if self.leaf_steps is None else self.leaf_steps, jnp.uint32)
+
     def _persistence(self, dtype: Any) -> Array:
         return jnp.asarray(0.5 if self.persistence is None else self.persistence, dtype)
 
     def _info(self, tree: Trajectory) -> NUTSInfo:
         return NUTSInfo(
             lp=tree.chosen.state.logdensity,
-            acceptance_rate=tree.sum_acceptance / tree.n_steps.astype(tree.sum_acceptance.dtype),
+            acceptance_rate=tree.sum_acceptance / (tree.n_steps // self._apart).astype(tree.sum_acceptance.dtype),
             diverging=tree.diverging,
             energy=tree.chosen.energy,
             n_steps=tree.n_steps.astype(jnp.int32),
