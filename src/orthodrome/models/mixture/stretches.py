@@ -54,17 +54,13 @@ class SpreadReals(DenseRows):
 
     def summed(self, components: Components, labels: Labels, slots: int) -> tuple[Reals, NDArray[np.int64]]:
         """Return the statistics and the sizes of the clusters of all rows; labels: of all, those of others unread."""
-        own = self.own
-        sizes = Team().total(np.bincount(labels[own], minlength=slots).astype(np.int64))
-        held, found = np.flatnonzero(sizes), np.zeros((slots, components.num_statistics))
-        places = np.full(slots, -1, np.int32)
-        places[held] = np.arange(held.shape[0])
+        own = labels[slice(*self.bounds)]
+        sizes = Team().total(np.bincount(own, minlength=slots).astype(np.int64))
+        held, found = np.flatnonzero(sizes).astype(np.int32), np.zeros((slots, components.num_statistics))
         leaves = LEAVES // self.place[1]
-        short = leaves * self.length - own.shape[0]  # these are no rows, and belong to no cluster
-        rows, places = (
-            np.append(own, np.zeros(short, int)),
-            np.append(places[labels[own]], np.full(short, -1, np.int32)),
-        )
+        rows, places = (np.zeros(leaves * self.length, kind) for kind in (np.int64, np.int32))
+        rows[: own.shape[0]], places[own.shape[0] :] = self.own, -1  # those at the end are no rows
+        places[: own.shape[0]] = find_places(held, own, slots)
         branch = self._branch(components, rows, places, leaves, held.shape[0])
         found[held] = in_pairs(Team().gather(branch))
         return found, sizes
