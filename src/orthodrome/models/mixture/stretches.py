@@ -58,7 +58,7 @@ class SpreadReals(DenseRows):
         sizes = Team().total(np.bincount(own, minlength=slots).astype(np.int64))
         held, found = np.flatnonzero(sizes).astype(np.int32), np.zeros((slots, components.num_statistics))
         leaves = LEAVES // self.place[1]
-        rows, places = (np.zeros(leaves * self.length, kind) for kind in (np.int64, np.int32))
+        rows, places = np.zeros(leaves * self.length, np.int64), np.zeros(leaves * self.length, np.int32)
         rows[: own.shape[0]], places[own.shape[0] :] = self.own, -1  # those at the end are no rows
         places[: own.shape[0]] = find_places(held, own, slots)
         branch = self._branch(components, rows, places, leaves, held.shape[0])
