@@ -21,7 +21,8 @@ def gathered(numbers: Array, axis: str) -> Array:
     """Return the arrays that the devices of an axis have, stacked in the order of the devices."""
     size: int = jax.lax.axis_size(axis)
     if size <= RING:
-        return jax.lax.all_gather(numbers, axis)
+        around: Array = jax.lax.all_gather(numbers, axis)
+        return around
     blocks = numbers[None]
     while (held := blocks.shape[0]) < size:
         sent = blocks[: min(held, size - held)]
