@@ -20,7 +20,7 @@ pytestmark = (
 )  # three processes that compile all of it; `test_processes` and `test_rendezvous` are quick
 LIMIT = 900
 """Seconds after which the processes are ended, on a machine as busy as can be."""
-FOUR = ("memory", "rows", "estimators", "groups", "gibbs", "mixture", "sam", "sam_all")
+FOUR = ("memory", "rows", "estimators", "groups", "gibbs", "mixture", "gaussian", "vmf", "sam", "sam_all")
 """The cases that four processes run."""
 
 
@@ -62,7 +62,8 @@ def test_draws_are_those_of_one_process_with_the_same_mesh(folders: tuple[Path, 
         assert np.array_equal(numbers(two, case, process), alone)
 
 
-SPREAD = ["memory", "rows", "control", "svrg", "fisher", "groups", "gibbs", "mixture", "sam", "sam_all"]
+MODELS = ["gibbs", "mixture", "gaussian", "vmf", "sam", "sam_all"]
+SPREAD = ["memory", "rows", "control", "svrg", "fisher", "groups", *MODELS]
 
 
 @pytest.mark.parametrize("case", SPREAD)
@@ -74,7 +75,7 @@ def test_four_processes_give_the_draws_of_one_with_four_devices(four: tuple[Path
         assert np.array_equal(numbers(many, case, process), alone)
 
 
-@pytest.mark.parametrize("case", ["gibbs", "mixture", "sam", "sam_all"])
+@pytest.mark.parametrize("case", MODELS)
 def test_models_do_not_depend_on_the_number_of_processes(
     folders: tuple[Path, Path], four: tuple[Path, Path], case: str
 ) -> None:
@@ -82,10 +83,11 @@ def test_models_do_not_depend_on_the_number_of_processes(
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
 
 
-def test_clusters_of_rows_are_the_same_on_all_processes(four: tuple[Path, Path]) -> None:
-    alone = np.load(four[0] / "mixture-labels.0.npy")
+@pytest.mark.parametrize("case", ["mixture", "gaussian", "vmf"])
+def test_clusters_of_rows_are_the_same_on_all_processes(four: tuple[Path, Path], case: str) -> None:
+    alone = np.load(four[0] / f"{case}-labels.0.npy")
     assert len(alone) == 90 and np.ptp(alone) > 0
-    assert all(np.array_equal(np.load(four[1] / f"mixture-labels.{i}.npy"), alone) for i in range(4))
+    assert all(np.array_equal(np.load(four[1] / f"{case}-labels.{i}.npy"), alone) for i in range(4))
 
 
 @pytest.mark.parametrize("case", ["control", "svrg", "fisher", "groups"])

@@ -220,18 +220,35 @@ def scir() -> None:
     lda("scir", num_warmup=6, batch_size=40)
 
 
-def mixture() -> None:
-    """Rows of counts of two kinds, which are spread."""
-    model = orthodrome.DirichletProcessMixture(
-        "multinomial", split_merge=0, n_clusters_init=4, num_warmup=6, num_draws=6, random_state=0, n_jobs=1
-    )
+def clusters(case: str, family: str, table: Any) -> None:
+    """Clusters of rows that are spread."""
+    settings: dict[str, Any] = {"split_merge": 0, "n_clusters_init": 4, "num_warmup": 6, "num_draws": 6}
+    model = orthodrome.DirichletProcessMixture(family, random_state=0, n_jobs=1, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthodrome.OrthodromeWarning)  # the run is short
-        model.fit(corpus()[:, ::3] + 1, checkpoint=OUT / f"mixture-{HOSTS.processes}")
-        again = type(model).resume(OUT / f"mixture-{HOSTS.processes}", corpus()[:, ::3] + 1)
+        model.fit(table, checkpoint=OUT / f"{case}-{HOSTS.processes}")
+        again = type(model).resume(OUT / f"{case}-{HOSTS.processes}", table)
     assert np.array_equal(model.labels_, again.labels_)
-    save("mixture", model.draws_, "weights")
-    np.save(OUT / f"mixture-labels.{HOSTS.process}.npy", model.labels_)
+    save(case, model.draws_, "weights")
+    np.save(OUT / f"{case}-labels.{HOSTS.process}.npy", model.labels_)
+
+
+def mixture() -> None:
+    """Rows of counts of two kinds."""
+    clusters("mixture", "multinomial", corpus()[:, ::3] + 1)
+
+
+def gaussian() -> None:
+    """Rows of real numbers of three kinds."""
+    rng = np.random.default_rng(2)
+    clusters("gaussian", "gaussian", rng.standard_normal((90, 2)) + rng.choice([-4.0, 0.0, 4.0], (90, 1)))
+
+
+def vmf() -> None:
+    """Directions of two kinds."""
+    rng = np.random.default_rng(3)
+    table = rng.standard_normal((90, 3)) + rng.choice([-3.0, 3.0], (90, 1))
+    clusters("vmf", "vmf", table / np.sqrt((table**2).sum(axis=1, keepdims=True)))
 
 
 def admixture(case: str, method: str) -> None:
@@ -288,7 +305,8 @@ def full_disk() -> None:
     files.write_arrays = write
 
 
-CASES = (memory, extended, own, urn, stopped, rows, batch, estimators, groups, gibbs, scir, mixture, sam, sam_all)
+CASES = (memory, extended, own, urn, stopped, rows, batch, estimators, groups, gibbs, scir)
+CASES += (mixture, gaussian, vmf, sam, sam_all)
 FAILURES = (diverged, other_data, other_documents, full_disk)
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from orthodrome.models.mixture.gibbs import MixtureGibbs
 from orthodrome.models.mixture.sampler import MixtureProblem
 from orthodrome.models.mixture.settling import explains_both
 from orthodrome.models.mixture.stochastic import StochasticMixture
+from orthodrome.models.mixture.stretches import SpreadReals
 from orthodrome.models.mixture.updates import SimplexSCIR
 from orthodrome.models.mixture.weights import cluster_weights, size_biased
 
@@ -40,6 +41,7 @@ ROWS: dict[str, tuple[Any, Any]] = {
     "counts": (COUNTS, dataclasses.replace(CountRows.of(RNG.integers(0, 3, (4, 5))), bounds=(0, 2, 5))),
     "gaussian": (GAUSSIAN, DenseRows(RNG.standard_normal((4, 2)) * 1.5)),
     "vmf": (SPHERE, DenseRows(UNIT / np.sqrt(np.sum(UNIT**2, axis=1, keepdims=True)))),
+    "stretches": (GAUSSIAN, SpreadReals(np.array([[0.4, -1.0], [2.1, 0.3], [-0.5, 0.6], [1.8, 1.1]]))),
     "nothing": (CategoricalComponents(0.5, (0, 1)), CountRows.of(np.ones((4, 1)))),
 }
 LAWS = {name: posterior(*case, ALPHA) for name, case in ROWS.items()}
@@ -80,8 +82,10 @@ SAMPLERS = {
         given, SimplexSCIR(), 2, 0.5, 0.5, 1, 1, 3, True
     ),
 }
+STRETCHES = ("stretches", "gibbs")
 CASES = [
     ("counts", "gibbs", 500),
+    (*STRETCHES, 500),
     ("gaussian", "gibbs of two rows with splits and merges", 250),
     ("nothing", "gibbs of two rows with splits and merges", 250),
     ("counts", "sticks that exchange places", 400),
@@ -101,7 +105,7 @@ def test_transitions_leave_the_enumerated_posterior(rows: str, kind: str, count:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rows", "kind"), [(r, k) for r, k in itertools.product(ROWS, SAMPLERS) if r != "nothing"])
+@pytest.mark.parametrize(("rows", "kind"), [*itertools.product(("counts", "gaussian", "vmf"), SAMPLERS), STRETCHES])
 def test_transitions_leave_the_enumerated_posterior_at_length(rows: str, kind: str) -> None:
     if rows in ("gaussian", "vmf") and "sticks" in kind:
         pytest.skip("the updates of these families have a discretisation error")

@@ -9,7 +9,7 @@ import pytest
 
 from orthodrome.errors import BadInput
 from orthodrome.models.mixture import spread
-from orthodrome.models.mixture.components import CategoricalComponents, CountRows
+from orthodrome.models.mixture.components import CategoricalComponents, CountRows, DenseRows
 
 
 class Stretch:
@@ -52,10 +52,13 @@ def test_stretches_add_up_to_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_cannot_be_spread_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = rows_of_counts()
-    assert spread.can_spread(rows, "gibbs", 0, None)
+    real = DenseRows(np.zeros((10, 2)))
+    assert spread.can_spread(rows, "gibbs", 0, None) and spread.can_spread(real, "gibbs", 0, None)
     assert not spread.can_spread(rows, "gibbs", 5, None)
     assert not spread.can_spread(rows, "gibbs", 0, 3)
     monkeypatch.setattr(spread, "Team", lambda: Stretch(0))
+    assert spread.can_spread(rows, "gibbs", 0, None)
+    assert not spread.can_spread(real, "gibbs", 0, None)  # three processes
     with pytest.raises(BadInput, match="split_merge=0"):
         spread.spread_or_whole(rows, False, 4)
     assert spread.spread_or_whole(rows, False, 6) is rows

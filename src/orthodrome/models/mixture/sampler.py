@@ -23,8 +23,9 @@ from orthodrome.kernels.threads.choice import on_fastest_threads
 from orthodrome.models.mixture.assigning import Batch
 from orthodrome.models.mixture.compiled.rows import change_labels, find_places
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
-from orthodrome.models.mixture.spread import SpreadCounts, all_statistics, relabel_spread
+from orthodrome.models.mixture.spread import SPREAD, all_statistics, relabel_spread
 from orthodrome.random.keys import seed_of
+from orthodrome.run.parallel import Team
 from orthodrome.samplers.contract import PythonSampler
 
 
@@ -138,7 +139,7 @@ class MixtureSampler(PythonSampler, abc.ABC):
     @property
     def spreads_data(self) -> bool:
         """Whether each process has a part of the rows."""
-        return isinstance(self.given.data, SpreadCounts)
+        return isinstance(self.given.data, SPREAD) and Team().processes > 1
 
     @property
     def num_warmup(self) -> int:
@@ -216,7 +217,7 @@ def relabel(
     given: MixtureProblem, state: MixtureState, rows: Names, labels: Labels, batch: Batch | None = None
 ) -> None:
     """Give rows new labels, and bring sizes and statistics up to date; batch: the same rows, brought together."""
-    if isinstance(given.data, SpreadCounts):
+    if isinstance(given.data, SPREAD):
         relabel_spread(given.components, given.data, state.labels, labels, state.sizes, state.statistics)
         return
     before = np.empty(rows.shape[0], np.int32)

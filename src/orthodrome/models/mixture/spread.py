@@ -1,12 +1,12 @@
-"""Rows of counts spread over processes: each has a stretch of them, and what crosses is sums of whole numbers.
+"""Rows spread over processes: each sweeps a stretch of them, and what crosses is sums over clusters.
 
-Process p of P has the rows from N p / P to N (p + 1) / P, by their numbers in the whole table, of which each row keeps
-its random stream. The statistics of counts are whole numbers, whose sums over processes are exact; weights, parameters
-and opened components are drawn on all processes alike. So the draws are the same, bit for bit, for every number of
-processes.
+Process p of P has a stretch of the rows, by their numbers in the whole table, of which each row keeps its random
+stream. The statistics of counts are whole numbers, whose sums over processes are exact; those of real rows are added up
+in an order that the number of processes does not change (`stretches`). Weights, parameters and opened components are
+drawn on all processes alike. So the draws are the same, bit for bit, for every number of processes; of real rows it
+must be a power of two.
 
-Splits and merges look at rows of any process, and the statistics of the other families are sums of real numbers, which
-depend on their order: such a run has its chains spread instead.
+Splits and merges look at rows of any process: such a run has its chains spread instead.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from orthodrome.core.types import Reals
 from orthodrome.errors import BadInput
 from orthodrome.models.mixture.components.contract import Components, Labels, Names
 from orthodrome.models.mixture.components.counts import CountRows
+from orthodrome.models.mixture.components.gaussian import DenseRows
+from orthodrome.models.mixture.stretches import LEAVES, SpreadReals
 from orthodrome.run.opening import check_same
 from orthodrome.run.parallel import Team
 
@@ -49,18 +51,25 @@ class SpreadCounts(CountRows):
         return float(Team().gather(np.array(level)).min())
 
 
+SPREAD = (SpreadCounts, SpreadReals)
+
+
 def spread_or_whole(rows: Any, spreads: bool, num_chains: int) -> Any:
     """Return the part of the rows that this process has if there are several and the sampler can use it; otherwise all
     rows, and the chains are spread."""
     team = Team()
+    if spreads and isinstance(rows, DenseRows):
+        check_same(team, {"X": rows.x})
+        return SpreadReals(rows.x, (team.process, team.processes))
     if team.processes == 1:
         return rows
     if not spreads:
         if num_chains % team.processes:
             raise BadInput(
                 f"num_chains is {num_chains}, which cannot be spread evenly over {team.processes} processes; take a "
-                "multiple. (Rows can be spread instead of chains for family='multinomial' or 'categorical' with "
-                "method='gibbs', split_merge=0 and batch_size=None only: splits and merges look at rows of any process)"
+                "multiple. (Rows can be spread instead of chains with method='gibbs', split_merge=0 and batch_size=None"
+                " only, since splits and merges look at rows of any process; for family='gaussian' or 'vmf' over 2, 4, "
+                f"..., {LEAVES} processes)"
             )
         return rows
     check_same(team, {"X": (rows.starts, rows.columns, rows.counts)})
@@ -71,23 +80,26 @@ def spread_or_whole(rows: Any, spreads: bool, num_chains: int) -> Any:
 
 
 def can_spread(rows: Any, method: str, split_merge: int | None, batch_size: int | None) -> bool:
-    """Return whether the rows of a run can be spread: counts, by exact Gibbs sweeps over all rows without splits."""
+    """Return whether the rows of a run can be spread: by exact Gibbs sweeps over all rows without splits."""
     whole = batch_size is None or batch_size >= rows.count
-    return isinstance(rows, CountRows) and method == "gibbs" and not split_merge and whole
+    fits = isinstance(rows, CountRows) or (isinstance(rows, DenseRows) and LEAVES % Team().processes == 0)
+    return fits and method == "gibbs" and not split_merge and whole
 
 
 def own_rows(data: Any) -> Names:
     """Return the numbers of the rows that this process has."""
-    return data.own if isinstance(data, SpreadCounts) else np.arange(data.count)
+    return data.own if isinstance(data, SPREAD) else np.arange(data.count)
 
 
 def lowest_of_all(data: Any, level: float) -> float:
     """Return the lowest of the levels of all rows."""
-    return data.lowest(level) if isinstance(data, SpreadCounts) else level
+    return data.lowest(level) if isinstance(data, SPREAD) else level
 
 
 def all_statistics(components: Components, data: Any, labels: Labels, slots: int) -> Reals:
     """Return the statistics of all rows by their labels."""
+    if isinstance(data, SpreadReals):
+        return data.summed(components, labels, slots)[0]
     rows = own_rows(data)
     found = components.statistics(data, rows, labels[rows], slots)
     return data.total(found) if isinstance(data, SpreadCounts) else found
@@ -95,7 +107,7 @@ def all_statistics(components: Components, data: Any, labels: Labels, slots: int
 
 def relabel_spread(
     components: Components,
-    data: SpreadCounts,
+    data: SpreadCounts | SpreadReals,
     labels: Labels,
     new: Labels,
     sizes: NDArray[np.int64],
@@ -103,6 +115,10 @@ def relabel_spread(
 ) -> None:
     """Give the rows of this process new labels, and bring sizes and statistics of all rows up to date."""
     rows = data.own
+    if isinstance(data, SpreadReals):
+        labels[rows] = new
+        statistics[:], sizes[:] = data.summed(components, labels, statistics.shape[0])
+        return
     before, own = labels[rows], np.zeros(statistics.shape)
     components.move(data, rows, before, new, own)
     labels[rows] = new

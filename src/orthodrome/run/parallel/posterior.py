@@ -23,6 +23,7 @@ from jax.sharding import Mesh, PartitionSpec
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
 from orthodrome.core.types import Tree
+from orthodrome.run.parallel.gather import gathered
 from orthodrome.run.parallel.rows import GROUPS, ROWS, rows_mesh
 from orthodrome.run.rows import row, taken_apart
 from orthodrome.targets import Posterior
@@ -65,7 +66,7 @@ def added(tree: Tree) -> Tree:
     own = row(tree)
     if sum(numbers.size for numbers in own.values()) * jax.lax.axis_size(ROWS) > GATHERED:
         return jax.lax.psum(tree, ROWS)
-    parts = {name: jax.lax.all_gather(numbers, ROWS) for name, numbers in own.items()}
+    parts = {name: gathered(numbers, ROWS) for name, numbers in own.items()}
     return jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0, dtype=leaf.dtype), taken_apart(parts, tree))
 
 
