@@ -132,6 +132,24 @@ def test_every_allowed_operation_computes_the_same_in_one_kernel() -> None:
             np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=2e-5, atol=1e-6, err_msg=name)
 
 
+@needs_kernel
+def test_an_argument_that_nothing_uses_does_not_end_the_process() -> None:
+    program = lambda x, key, unused, empty: lax.fori_loop(0, 3, lambda i, x: jnp.sin(x), x) + 0 * unused[0]
+    given = jnp.ones(4), jax.random.key(1), jnp.ones(3), jnp.zeros((0, 2))
+    for inlined in (False, True):
+        kernel = jax.jit(one_kernel.as_one_kernel(program, inlined), compiler_options=one_kernel.OPTIONS)
+        np.testing.assert_allclose(kernel(*given), np.sin(np.sin(np.sin(np.ones(4)))), rtol=1e-6)
+
+
+def test_a_large_array_may_be_updated_in_place() -> None:
+    large = jax.ShapeDtypeStruct((4, one_kernel.MOST_ELEMENTS + 1), jnp.float32)
+    added = jax.vmap(lambda a, i: lax.dynamic_update_slice(a, lax.dynamic_slice(a, (i,), (3,)) + 1, (i,)), (0, None))
+    repeated = lambda a, i: lax.fori_loop(0, i, lambda _, a: added(a, i), a)
+    index = jax.ShapeDtypeStruct((), jnp.int32)
+    assert one_kernel.fits(jax.make_jaxpr(repeated)(large, index), 4)
+    assert not one_kernel.fits(jax.make_jaxpr(lambda a, i: repeated(a, i) + 1)(large, index), 4)
+
+
 @pytest.mark.parametrize(
     ("program", "shape"),
     [

@@ -187,8 +187,9 @@ def stretches(
 
 def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:
     """Return the shapes of what is kept of a draw of one chain."""
-    kept: Kept = jax.eval_shape(partial(draw_of_all, thin=thin), sampler, keys, state, first_step)[1]
-    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
+    kept = jax.eval_shape(partial(draw_of_all, thin=thin), sampler, keys, state, first_step)[1]
+    like: Kept = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), kept)
+    return like
 
 
 def all_draws(thin: int, in_one_kernel: bool, inlined: bool = False) -> Callable[..., tuple[State, Rows]]:

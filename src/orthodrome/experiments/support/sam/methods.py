@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -61,16 +62,20 @@ def run_cases(
     budget: float,
     honest: int,
     stem: str = "",
+    kept: Container[str] = (),
 ) -> tuple[dict[str, MethodCurve], dict[str, SAM]]:
-    """Run every case, write the numbers and the figure, and return a curve and a model for each.
+    """Run every case, write the numbers and the figure, and return a curve for each, and some models.
 
     stem: of the names of both files, before "curves" and "figure5"
+    kept: the names of the cases whose models are returned; a model holds its documents and their proportions
     """
     name_of = lambda kind: f"{stem}_{kind}" if stem else kind
     curves, models = {}, {}
     for name, settings in wanted.items():
-        models[name] = SAM(random_state=context.seed, **common, **settings)
-        curves[name] = trace_curve(name, models[name], *data, budget, honest=honest)
+        model = SAM(random_state=context.seed, **common, **settings)
+        curves[name] = trace_curve(name, model, *data, budget, honest=honest)
+        if name in kept:
+            models[name] = model
         context.save_table(name_of("curves"), curve_rows(curves))  # again after each: what there is survives
     context.save_figure(figure(curves), name_of("figure5"))
     return curves, models
