@@ -14,7 +14,6 @@ import jax
 import pytest
 
 from orthodrome.errors import NotConverged, OrthodromeWarning
-from support.groups import group_of
 from support.long_cases import is_long, unknown
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # also where a test calls a compiled loop itself (kernels.threads)
@@ -54,13 +53,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give tests to processes by group, which pytest-xdist's own `--dist loadgroup` reads from markers, and does not
-    find in every version of pytest."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByGroup(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return group_of(nodeid)
+    """Give tests to processes by group, also after one of them died."""
+    from support.by_group import ByGroup
 
     return ByGroup(config, log) if config.getvalue("dist") == "loadgroup" else None
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +41,32 @@ def test_this_file_runs_in_one_process(number: int, tmp_path_factory: pytest.Tem
     folder.mkdir(exist_ok=True)
     (folder / str(os.getpid())).touch()
     assert [path.name for path in folder.iterdir()] == [str(os.getpid())]
+
+
+SCHEDULER = """
+from support.by_group import ByGroup
+
+def pytest_xdist_make_scheduler(config, log):
+    return ByGroup(config, log)
+"""
+
+
+def test_processes_that_die_are_failures_of_their_tests_and_all_other_tests_run(tmp_path: Path) -> None:
+    """Two of two processes abort, each after a test of the same group; the groups handed out before were complete."""
+    (tmp_path / "conftest.py").write_text(SCHEDULER)
+    aborts = "import os\n\ndef test_before(): pass\n\ndef test_aborts(): os.abort()\n\ndef test_after(): pass\n"
+    for name in "abcdef":
+        text = aborts if name in "ce" else "def test_one(): pass\n\ndef test_two(): pass\n"
+        (tmp_path / f"test_{name}.py").write_text(text)
+    options = ["-n", "2", "--dist", "loadgroup", "-q", "-rA", "-o", f"pythonpath={Path(__file__).parent}"]
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-c", os.devnull, "--rootdir", str(tmp_path), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+    )
+    assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout
+    assert "2 failed, 12 passed" in found.stdout, found.stdout
+    for name in "ce":
+        assert f"test_{name}.py::test_aborts'" in found.stdout, found.stdout

@@ -13,7 +13,7 @@ import pytest
 
 from orthodrome.core.pytree import pytree
 from orthodrome.dynamics.leapfrog import Point, leapfrog
-from orthodrome.dynamics.soft_walls import softened
+from orthodrome.dynamics.soft_walls import raised, softened
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Ball, Box, Manifold, Positive, Product, ReflectedSimplex, Simplex, Sphere
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
@@ -44,6 +44,18 @@ def test_it_is_the_force_of_the_softened_potential() -> None:
     x, h, power = jnp.array([1e-3, 0.02, 0.7]), jnp.asarray(0.1), 1.7
     soft = jax.grad(lambda w: power / 2 * jnp.sum(jnp.log(w**2 + h**2)))(x)
     np.testing.assert_allclose(softened(Positive(), x, power / x, h), soft, rtol=1e-5)
+
+
+def test_the_softened_potential_is_the_true_one_and_what_it_is_raised_by() -> None:
+    x, h, power = jnp.array([1e-3, 0.02, 0.7]), jnp.asarray(0.1), 1.7
+    soft = power / 2 * np.sum(np.log(np.asarray(x) ** 2 + 0.01))
+    found = power * jnp.sum(jnp.log(x)) + raised(Positive(), x, power / x, h)
+    np.testing.assert_allclose(found, soft, rtol=1e-5)
+    on_a_sphere = Product({"sphere": Sphere(), "weights": Positive()})
+    both = {"sphere": jnp.array([0.0, 1.0]), "weights": x}
+    gradient = {"sphere": jnp.array([3.0, 4.0]), "weights": power / x}
+    each = raised(on_a_sphere, both, gradient, {"sphere": jnp.asarray(2.0), "weights": -h})
+    np.testing.assert_allclose(each, raised(Positive(), x, power / x, h), rtol=1e-6)
 
 
 def test_only_elements_that_meet_a_wall_are_changed() -> None:

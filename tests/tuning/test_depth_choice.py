@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import orthodrome.tuning.depth_choice as depth_choice
+import orthodrome.tuning.trajectories.depth_choice as depth_choice
 from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Sphere
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
 from orthodrome.targets import Target
 from orthodrome.tuning import Adapted
-from orthodrome.tuning.depth_choice import FACTORS, LEAF_STEPS, PERSISTENCE, USUAL, DepthSums
-from orthodrome.tuning.trajectory_length import TrajectorySums
+from orthodrome.tuning.trajectories.depth_choice import FACTORS, LEAF_STEPS, PERSISTENCE, USUAL, DepthSums
+from orthodrome.tuning.trajectories.length import TrajectorySums
 
 DEPTHS = np.array([0.0, 1.0, 30.0, 60.0, 1.0, 0.0, 0.0])  # 99 % have at most 3 doublings
 

@@ -15,7 +15,7 @@ from orthodrome.manifolds import Euclidean, Sphere
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.targets import Target
 from orthodrome.tuning import taking_turns
-from orthodrome.tuning.trajectory_choice import (
+from orthodrome.tuning.trajectories.choice import (
     MOST_OVERHEAD,
     SPREAD_COUNTS,
     TURNS,
@@ -26,7 +26,7 @@ from orthodrome.tuning.trajectory_choice import (
     overhead,
     stuck,
 )
-from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
+from orthodrome.tuning.trajectories.length import FACTORS, LONGEST, TrajectorySums
 from support.quick import quick
 
 COST = 1.5

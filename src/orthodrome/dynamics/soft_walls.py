@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 from jax import Array
 
 from orthodrome.core.types import Tree
@@ -29,3 +31,16 @@ def softened(manifold: Manifold, x: Tree, force: Tree, h: Tree) -> Tree:
         return f if distance is None else f / (1 + (s / distance) ** 2)
 
     return per_leaf(manifold, leaf, x, force, h)
+
+
+def raised(manifold: Manifold, x: Tree, gradient: Tree, h: Tree) -> Array | float:
+    """Return by how much the log density of which `softened` is the force lies above the true one at x.
+
+    For c log w it is (c / 2) log(1 + (h / w)^2), with the coordinate times its gradient in the place of c.
+    """
+
+    def leaf(m: Manifold, a: Array, g: Array, s: Any) -> Array | float:
+        distance = m.walls(a)
+        return 0.0 if distance is None else jnp.sum(a * g * jnp.log1p((s / distance) ** 2)) / 2
+
+    return sum(jax.tree.leaves(per_leaf(manifold, leaf, x, gradient, h)))

@@ -26,12 +26,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-import orthodrome.tuning.depth_choice as depth_choice
 import orthodrome.tuning.dual_averaging as dual_averaging
 import orthodrome.tuning.probing as probing
 import orthodrome.tuning.scales as scales
-import orthodrome.tuning.trajectory_choice as trajectory_choice
-import orthodrome.tuning.trajectory_length as trajectory_length
+import orthodrome.tuning.trajectories.choice as trajectory_choice
+import orthodrome.tuning.trajectories.depth_choice as depth_choice
+import orthodrome.tuning.trajectories.length as trajectory_length
 import orthodrome.tuning.windows as windows
 from orthodrome.core import trees
 from orthodrome.core.programs import keeps_programs
@@ -41,11 +41,11 @@ from orthodrome.linear import leaves
 from orthodrome.linear.linear_map import is_map
 from orthodrome.samplers.contract import ExactSampler, TrajectorySampler
 from orthodrome.samplers.learnt import Learnt
-from orthodrome.tuning.depth_choice import DepthSums
 from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric, PerElement
 from orthodrome.tuning.pooling import averaged_where, pooled_mean
-from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
+from orthodrome.tuning.trajectories.depth_choice import DepthSums
+from orthodrome.tuning.trajectories.length import FACTORS, LONGEST, TrajectorySums
 from orthodrome.tuning.tuner import MeetingTuner
 
 JITTER = 0.1

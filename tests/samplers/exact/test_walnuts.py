@@ -11,7 +11,7 @@ import pytest
 
 from orthodrome.errors import BadInput
 from orthodrome.gradients.full import FullGradient
-from orthodrome.manifolds import Sphere
+from orthodrome.manifolds import Positive, Sphere
 from orthodrome.run import sample
 from orthodrome.samplers.exact import walnuts
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS
@@ -22,11 +22,16 @@ from support.registry import TARGETS
 from support.truth import verdict
 
 LEVELS = 6
+POWER = 0.2
 A, C = np.array([-9.0, 0.0, 14.0]), np.array([6.0, 0.0, 0.0])
 
 
 def bingham(x: Any) -> Any:
     return x**2 @ jnp.asarray(A) + x @ jnp.asarray(C)
+
+
+def gamma(x: Any) -> Any:
+    return POWER * jnp.log(x) - x
 
 
 def transitions(sampler: Any, x0: np.ndarray) -> tuple[Any, Any]:
@@ -37,8 +42,12 @@ def transitions(sampler: Any, x0: np.ndarray) -> tuple[Any, Any]:
 # --- one macro step, plainly -----------------------------------------------------------------------------------------
 
 
-def micro_steps(x: np.ndarray, v: np.ndarray, h: float, level: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The states of a macro step on the sphere, by the textbook formulas."""
+Trial = tuple[tuple[Any, Any], list[np.ndarray]]
+"""Where the micro steps of a level end, and the energies that they should keep."""
+
+
+def on_the_sphere(x: np.ndarray, v: np.ndarray, h: float, level: int) -> Trial:
+    """By the textbook formulas."""
     e, states = h / 2**level, [(x, v)]
     force = lambda x: (np.eye(3) - np.outer(x, x)) @ (2 * A * x + C)
     for _ in range(2**level):
@@ -50,51 +59,80 @@ def micro_steps(x: np.ndarray, v: np.ndarray, h: float, level: int) -> list[tupl
         )
         v = v + e / 2 * force(x)
         states.append((x, v))
-    return states
+    return states[-1], [np.array([v @ v / 2 - x**2 @ A - x @ C for x, v in states])]
 
 
-def first_over(states: list[tuple[np.ndarray, np.ndarray]], most: float) -> int:
-    """The number of micro steps after which the energy has varied too much; their number plus one if it never has."""
-    h = np.array([v @ v / 2 - x**2 @ A - x @ C for x, v in states])
-    over = np.maximum.accumulate(h) - np.minimum.accumulate(h) > most
-    return int(np.argmax(over)) if over.any() else len(states)
+def at_a_wall(x: float, v: float, h: float, level: int) -> Trial:
+    """For the law of shape 1 + POWER on the half-line, with the force and the potential of (POWER / 2) log(x^2 + e^2)
+    and with the share of the constant force that is left beside the wall."""
+    e, states = h / 2**level, [(x, v)]
+    force = lambda x: (POWER / x - 1) * x**2 / (x**2 + e**2)
+    for _ in range(2**level):
+        v = v + e / 2 * force(x)
+        x, v = (x + e * v, v) if x + e * v > 0 else (-x - e * v, -v)
+        v = v + e / 2 * force(x)
+        states.append((x, v))
+    x, v = np.array(states).T
+    true = v**2 / 2 - POWER * np.log(x) + x
+    soft = v**2 / 2 - POWER / 2 * np.log(x**2 + e**2) + x * (1 + np.log(1 + (e / x) ** 2) / 2)
+    return states[-1], [true, soft]
 
 
-def plain_step(x: np.ndarray, v: np.ndarray, h: float, most: float) -> tuple[int, int, bool]:
+def first_over(energies: list[np.ndarray], most: float) -> int:
+    """The number of micro steps after which every energy has varied too much; their number plus one if one has not."""
+    over = np.all([np.maximum.accumulate(h) - np.minimum.accumulate(h) > most for h in energies], axis=0)
+    return int(np.argmax(over)) if over.any() else len(over)
+
+
+def plain_step(trial: Any, x: Any, v: Any, h: float, most: float) -> tuple[int, int, bool]:
     """(level, micro steps of all trials, whether a lower level passes on the way back)."""
     steps = 0
     for level in range(LEVELS + 1):
-        states = micro_steps(x, v, h, level)
-        over = first_over(states, most)
+        end, energies = trial(x, v, h, level)
+        over = first_over(energies, most)
         forced = level == LEVELS
         steps += 2**level if forced else min(over, 2**level)
         if forced or over > 2**level:
             break
     for lower in reversed(range(level)):
-        over = first_over(micro_steps(*states[-1], -h, lower), most)
+        over = first_over(trial(*end, -h, lower)[1], most)
         steps += min(over, 2**lower)
         if over > 2**lower:
             return level, steps, True
     return level, steps, False
 
 
+SPHERE = (Target(Sphere(), bingham), uniform_directions(np.random.default_rng(1), 400, 3), on_the_sphere)
+WALL = (Target(Positive(), gamma), np.random.default_rng(1).gamma(1 + POWER, size=400), at_a_wall)
+
+
 @pytest.mark.usefixtures("x64")
-def test_levels_and_ways_back_are_those_of_a_plain_search() -> None:
+@pytest.mark.parametrize(("case", "steps"), [(SPHERE, (0.15, 0.6)), (WALL, (1.0, 2.0))], ids=["sphere", "wall"])
+def test_levels_and_ways_back_are_those_of_a_plain_search(case: Any, steps: tuple[float, ...]) -> None:
     """400 trajectories of two leaves, one by one; some have steps of every level, and some cannot be reversed."""
-    x0 = uniform_directions(np.random.default_rng(1), 400, 3)
+    target, x0, trial = case
     keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(jax.random.key(4), i), 3))(jnp.arange(len(x0)))
-    v0 = np.asarray(jax.vmap(Sphere().random_velocity)(keys[:, 0], x0))
+    v0 = np.asarray(jax.vmap(target.manifold.random_velocity)(keys[:, 0], x0))
     most = 0.3
-    gradient = FullGradient(Target(Sphere(), bingham))
     levels = set()
-    for h in (0.15, 0.6):
-        _, info = transitions(GeodesicWALNUTS(gradient, h, most, 1, LEVELS), x0)
+    for h in steps:
+        _, info = transitions(GeodesicWALNUTS(FullGradient(target), h, most, 1, LEVELS), x0)
         found = list(zip(info.finest.tolist(), info.n_steps.tolist(), info.irreversible.tolist(), strict=True))
-        ways = [[plain_step(x, v, s * h, most) for s in (1, -1)] for x, v in zip(x0, v0, strict=True)]
+        ways = [[plain_step(trial, x, v, s * h, most) for s in (1, -1)] for x, v in zip(x0, v0, strict=True)]
         assert all(one in both for one, both in zip(found, ways, strict=True))
         levels |= {level for level, _, _ in found}
         assert 0.005 < info.irreversible.mean() < 0.6
     assert levels >= {0, 1, 2, 3}
+
+
+@pytest.mark.usefixtures("x64")
+def test_steps_across_a_wall_need_few_halvings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H alone, the control, does not stay within the bound however fine they are."""
+    target, x0, _ = WALL
+    finest = lambda: np.asarray(transitions(GeodesicWALNUTS(FullGradient(target), 0.5, 0.1, 3, 8), x0)[1].finest)
+    assert np.mean(finest() > 4) < 0.01
+    monkeypatch.setattr(walnuts, "raised", lambda *_: 0.0)
+    assert np.mean(finest() > 4) > 0.03
 
 
 @pytest.mark.usefixtures("x64")
@@ -124,20 +162,23 @@ def test_without_halvings_it_is_nuts(unhalved: str) -> None:
 # --- the law -----------------------------------------------------------------------------------------------------
 
 
-def halving(max_depth: int) -> GeodesicWALNUTS:
+def halving(law: str, max_depth: int) -> GeodesicWALNUTS:
     """Nearly every trajectory halves steps, and a quarter meets one that cannot be reversed."""
-    return GeodesicWALNUTS(FullGradient(TARGETS["vmf-3"].target()), 0.5, np.float32(0.1), max_depth, 6)
+    step = {"vmf-3": 0.5, "positive": 0.6}[law]
+    return GeodesicWALNUTS(FullGradient(TARGETS[law].target()), step, np.float32(0.1), max_depth, 6)
 
 
-def test_steps_of_many_levels_keep_the_law() -> None:
-    found = verdict(TARGETS["vmf-3"], halving(3), 8_000, "float32")
+@pytest.mark.parametrize(("law", "chains"), [("vmf-3", 8_000), ("positive", 2_000)])
+def test_steps_of_many_levels_keep_the_law(law: str, chains: int) -> None:
+    found = verdict(TARGETS[law], halving(law, 3), chains, "float32")
     assert found.passes, found
 
 
-def test_a_forgotten_way_back_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("law", ["vmf-3", pytest.param("positive", marks=pytest.mark.slow)])
+def test_a_forgotten_way_back_is_caught(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: without the ratio of the probabilities of the levels, steps that cannot be reversed are taken."""
     monkeypatch.setattr(walnuts, "_needs_way_back", lambda level: jnp.zeros_like(level, bool))
-    found = verdict(TARGETS["vmf-3"], halving(2), 8_000, "float32")
+    found = verdict(TARGETS[law], halving(law, 2), 8_000, "float32")
     assert not found.passes, found
 
 

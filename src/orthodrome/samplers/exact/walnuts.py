@@ -6,19 +6,28 @@ length h / 2^l, with the smallest level l along which the energy stays within `m
     max H - min H <= max_error    over the 2^l + 1 states of the macro step,
 
 or `max_halvings` if none does (Bou-Rabee, Carpenter, Kleppe & Liu 2025, "The within-orbit adaptive leapfrog no-U-turn
-sampler", arXiv 2506.18746, with the level that is smallest chosen with certainty). So a funnel's neck and the
-neighbourhood of a wall are met with short steps and the rest with long ones, in one trajectory.
+sampler", arXiv 2506.18746, with the level that is smallest chosen with certainty). So a funnel's neck is met with short
+steps and the rest with long ones, in one trajectory.
 
-Why the law is exact. Let G_l be the 2^l micro steps of level l, which is reversible (F G_l F G_l = 1, F turns the
-velocity round) and keeps the volume, and l(z) the level chosen at z. From z one comes to z' = G_l(z), l = l(z). Back
-from z', with its velocity turned round, the states of level l are the same ones in the other order, so l passes there
-too, and l(F z') <= l: it is l unless a lower level passes from z', as happens where the lower level's errors differ
-between the two ways. If the orbit is drawn with the weights of its growth, a state z' behind such a step has the weight
-exp(-H(z')) P(l | F z') / P(l | z) = 0 relative to z: nothing behind it can be drawn. Here the half that is growing is
-given up at such a step, as it is where it turns back; which of its steps can be reversed is a function of the half's
-states alone, the same from either end. The steps that remain can all be reversed, so that on them "one macro step on"
-and "one macro step back" are inverse bijections that keep the volume, and the trajectory is a set of states of one
-orbit of these. From there on the proof is that of `geodesic_nuts`, word for word.
+Beside a wall, where densities go like w^c, H does not stay within any bound, however short the micro steps: where a
+trajectory crosses, its state nearest to the wall lands anywhere within a micro step e of it, and at the distance w < e
+H is higher than at its neighbours by some c log(e / w). Whether a level passes is then chance; from the other end
+another one passes, and the step cannot be reversed. But forces are softened over one micro step
+(`dynamics.soft_walls`), and the energy of the potential that they belong to is kept as it is where the density is
+smooth. So a level passes too if that energy stays within the bound along it. Where there is no wall the two are the
+same.
+
+Why the law is exact. Whether a level passes is a function of the set of states of its micro steps. Let G_l be the 2^l
+micro steps of level l, which is reversible (F G_l F G_l = 1, F turns the velocity round) and keeps the volume, and l(z)
+the level chosen at z. From z one comes to z' = G_l(z), l = l(z). Back from z', with its velocity turned round, the
+states of level l are the same ones in the other order, so l passes there too, and l(F z') <= l: it is l unless a lower
+level passes from z', as happens where the lower level's errors differ between the two ways. If the orbit is drawn with
+the weights of its growth, a state z' behind such a step has the weight exp(-H(z')) P(l | F z') / P(l | z) = 0 relative
+to z: nothing behind it can be drawn. Here the half that is growing is given up at such a step, as it is where it turns
+back; which of its steps can be reversed is a function of the half's states alone, the same from either end. The steps
+that remain can all be reversed, so that on them "one macro step on" and "one macro step back" are inverse bijections
+that keep the volume, and the trajectory is a set of states of one orbit of these. From there on the proof is that of
+`geodesic_nuts`, word for word.
 
 (Left out, the test of the way back gives states whose step cannot be reversed a weight that they do not have: the
 tests see it.) A step at level 0 needs no test, so where the density is smooth a leaf costs one gradient, as it does in
@@ -37,12 +46,14 @@ from jax import Array
 
 from orthodrome.core import trees
 from orthodrome.core.pytree import pytree, replace, static
-from orthodrome.core.types import Setting
+from orthodrome.core.types import Setting, Tree
 from orthodrome.dynamics.leapfrog import DIVERGENT_ENERGY, Point, energy, largest_step, leapfrog
+from orthodrome.dynamics.soft_walls import raised
 from orthodrome.gradients.estimator import GradientEstimator
 from orthodrome.linear import leaves
 from orthodrome.samplers.contract import ExactGradientSampler
 from orthodrome.samplers.exact.geodesic_nuts import GeodesicNUTS, Growth, NUTSState, Trajectory
+from orthodrome.samplers.exact.macro_step import Macro, first, following
 from orthodrome.samplers.learnt import Learnt
 
 MOST_HALVINGS = 23
@@ -74,37 +85,6 @@ class WALNUTSInfo(NamedTuple):
     step_size: Array
 
 
-class Macro(NamedTuple):
-    """A macro step under way.
-
-    origin, end: where it begins and, on the way back, ended
-    at: the state that the micro steps have reached, after `taken` of them
-    lowest, highest: energies so far
-    level: of these micro steps
-    back: whether this is the way back, to see whether a lower level passes
-    """
-
-    origin: Point
-    end: Point
-    at: Point
-    lowest: Array
-    highest: Array
-    level: Array
-    taken: Array
-    back: Array
-
-    def anew(self, start: Point, level: Array) -> Macro:
-        """Return the macro step with micro steps of a level that begin anew at a state."""
-        h = energy(start)
-        return self._replace(at=start, lowest=h, highest=h, level=level, taken=jnp.zeros_like(self.taken))
-
-    def moved(self, point: Point) -> Macro:
-        """Return the macro step one micro step further."""
-        h = energy(point)
-        lowest, highest = jnp.minimum(self.lowest, h), jnp.maximum(self.highest, h)
-        return self._replace(at=point, lowest=lowest, highest=highest, taken=self.taken + 1)
-
-
 class Orbit(NamedTuple):
     """The trajectory, the macro step under way (`waiting`: none is), and sums over macro steps for `info`."""
 
@@ -122,12 +102,13 @@ class Orbit(NamedTuple):
 class GeodesicWALNUTS(ExactGradientSampler):
     """The no-U-turn sampler along exact geodesics whose steps adapt within each trajectory (WALNUTS).
 
-    For funnels; at walls and poles of the density many trajectories end early, and `GeodesicNUTS` is better.
+    For funnels; where steps need not change, at walls and poles of the density too, `GeodesicNUTS` takes fewer
+    gradients.
 
     gradient: an exact estimator (`FullGradient`)
     step_size: h, of a macro step: a number, or a tree with one per leaf (per element on flat leaves); None: learnt in
         warm-up
-    max_error: delta in the paper, by how much the energy may vary along a macro step
+    max_error: delta in the paper, by how much the energy (H, or that of softened forces) may vary along a macro step
     max_depth: the trajectory has at most 2^max_depth leaves
     max_halvings: the largest level: micro steps are at least h / 2^max_halvings
     """
@@ -169,32 +150,41 @@ class GeodesicWALNUTS(ExactGradientSampler):
     def _begin(self, growth: Growth, tree: Trajectory) -> Orbit:
         start, zero = tree.moving, jnp.zeros_like(growth.energy)
         none, no = jnp.zeros((), jnp.uint32), jnp.zeros((), bool)
-        macro = Macro(start, start, start, zero, zero, none, none, no)
+        both = jnp.zeros((2,), zero.dtype)
+        macro = Macro(start, start, start, both, both, none, none, no)
         return Orbit(tree, macro, ~no, none, zero, none, none, no)
 
     def _turn(self, growth: Growth, orbit: Orbit) -> Orbit:
         """Take one micro step, and what follows from it: go on, another level, the way back, or a leaf."""
-        m = trees.where(orbit.waiting, _first(growth.origin(orbit.tree), orbit.macro), orbit.macro)
-        m = m.moved(leapfrog(self.gradient, m.at, leaves.scaled(growth.h, _share(growth, orbit.tree, m))))
-        over, last = ~(m.highest - m.lowest <= self.max_error), m.level == self.max_halvings
+        m = trees.where(orbit.waiting, first(growth.origin(orbit.tree), orbit.macro), orbit.macro)
+        micro = leaves.scaled(growth.h, _share(growth, orbit.tree, m))
+        m = trees.where(m.taken == 0, m.seen(self._energies(m.at, micro)), m)
+        point = leapfrog(self.gradient, m.at, micro)
+        m = m.seen(self._energies(point, micro))._replace(at=point, taken=m.taken + 1)
+        over, last = m.varies(self.max_error), m.level == self.max_halvings
         whole, relative = m.taken == jnp.uint32(1) << m.level, growth.energy - energy(m.at)
         arrived = ~m.back & whole & (~over | last)
         irreversible = m.back & whole & ~over
         lost = ~m.back & ((last & ~(relative > -DIVERGENT_ENERGY)) | jnp.isposinf(m.at.logdensity))
         leaf = lost | (arrived & ~_needs_way_back(m.level)) | (m.back & over & (m.level == 0))
-        first = ~m.back & (m.level == 0)
+        single = ~m.back & (m.level == 0)
         tree = orbit.tree._replace(n_steps=orbit.n_steps)
         tree = trees.where(leaf, self._nuts.joined(growth, tree, trees.where(m.back, m.end, m.at)), tree)
         return Orbit(
             tree._replace(done=tree.done | irreversible),
-            _next(m, arrived, over & ~(last & ~m.back)),
+            following(m, arrived, over & ~(last & ~m.back)),
             leaf,
             orbit.n_steps + 1,
-            orbit.sum_acceptance + jnp.where(first, jnp.exp(jnp.minimum(relative, 0)), 0),
-            orbit.tried + first.astype(orbit.tried.dtype),
+            orbit.sum_acceptance + jnp.where(single, jnp.exp(jnp.minimum(relative, 0)), 0),
+            orbit.tried + single.astype(orbit.tried.dtype),
             jnp.where(arrived, jnp.maximum(orbit.finest, m.level), orbit.finest),
             orbit.irreversible | irreversible,
         )
+
+    def _energies(self, point: Point, micro: Tree) -> Array:
+        """Return H and the energy of the forces softened for micro steps of this size: they differ beside walls."""
+        h = energy(point)
+        return jnp.stack([h, h - raised(self.gradient.manifold, point.position, point.gradient, micro)])
 
     def _info(self, orbit: Orbit) -> WALNUTSInfo:
         chosen = orbit.tree.chosen
@@ -211,11 +201,6 @@ class GeodesicWALNUTS(ExactGradientSampler):
         )
 
 
-def _first(origin: Point, old: Macro) -> Macro:
-    """Return a macro step that begins at a state, at level 0."""
-    return old._replace(origin=origin, back=jnp.zeros_like(old.back)).anew(origin, jnp.zeros_like(old.level))
-
-
 def _share(growth: Growth, tree: Trajectory, m: Macro) -> Array:
     """Return the next micro step as a share of the macro step, negative backward in time."""
     size = 1 / (jnp.uint32(1) << m.level).astype(growth.energy.dtype)
@@ -226,15 +211,3 @@ def _needs_way_back(level: Array) -> Array:
     """Return whether a step of this level must be shown to be the one that would be taken back: no level is lower than
     0."""
     return level > 0
-
-
-def _next(m: Macro, arrived: Array, over: Array) -> Macro:
-    """Return what the next micro step belongs to.
-
-    arrived: whether this level is the one of the step: the way back begins at the level below
-    over: whether it is not, because of the energy: the next level is finer, or coarser on the way back
-    """
-    lower = m.level - 1  # of level 0 there is no way back
-    begun = m._replace(end=m.at, back=jnp.ones_like(m.back)).anew(m.at, lower)
-    another = trees.where(m.back, m.anew(m.end, lower), m.anew(m.origin, m.level + 1))
-    return trees.where(arrived, begun, trees.where(over, another, m))

@@ -35,11 +35,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-import orthodrome.tuning.taking_turns as taking_turns
+import orthodrome.tuning.trajectories.taking_turns as taking_turns
 from orthodrome.core.types import Tree
 from orthodrome.manifolds.manifold import Manifold
-from orthodrome.tuning.trajectory_choice import MOST_DIVERGENT, CoordinateMoments, effective, moments, stuck
-from orthodrome.tuning.trajectory_length import TrajectorySums, added, functionals, products, start
+from orthodrome.tuning.trajectories.choice import MOST_DIVERGENT, CoordinateMoments, effective, moments, stuck
+from orthodrome.tuning.trajectories.length import TrajectorySums, added, functionals, products, start
 
 FACTORS = ((1.0, 1.0, 1.0, 1.0), (1.25, 0.7, 0.85, 1.25))
 """The steps that are tried, relative to the one that dual averaging found, by (step, tree)."""

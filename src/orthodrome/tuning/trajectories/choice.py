@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-import orthodrome.tuning.taking_turns as taking_turns
+import orthodrome.tuning.trajectories.taking_turns as taking_turns
 from orthodrome.core import trees
 from orthodrome.core.types import Tree
 from orthodrome.dynamics.leapfrog import Point, leapfrog
 from orthodrome.linear import leaves
 from orthodrome.samplers.contract import TrajectorySampler
-from orthodrome.tuning.trajectory_length import FACTORS, LONGEST, TrajectorySums
+from orthodrome.tuning.trajectories.length import FACTORS, LONGEST, TrajectorySums
 
 TURNS = 16
 """The number of lengths that take turns (with repetitions)."""
