@@ -8,8 +8,8 @@ shared by all chains, and nothing is changed after it.
     0-5, 5-15, 15-30, 30-60 %   dual averaging of one step size; at the end of each window the units of the leaves
                                 are set anew from its draws and gradients (`scales`), and dual averaging restarts
     60-75 %                     dual averaging with the final units
-    75-100 %                    HMC without `num_steps`: measure trajectories (`trajectory_length`); NUTS: measure kinds
-                                of trees (`depth_choice`); else as before
+    75-100 %                    HMC without `num_steps`: measure trajectories (`trajectories.length`); NUTS: measure
+                                kinds of trees (`trajectories.depth_choice`); else as before
 
 The step of a leaf is (one number) x (its unit), never more than the manifold's `max_step`. A sampler without gradients
 asks the density itself for units that its draws cannot tell (`probing`), at the start and at the end of each window.
@@ -45,7 +45,8 @@ from orthodrome.tuning.dual_averaging import DualAveraging
 from orthodrome.tuning.metrics import Metric, PerElement
 from orthodrome.tuning.pooling import averaged_where, pooled_mean
 from orthodrome.tuning.trajectories.depth_choice import DepthSums
-from orthodrome.tuning.trajectories.length import FACTORS, LONGEST, TrajectorySums
+from orthodrome.tuning.trajectories.length import TrajectorySums
+from orthodrome.tuning.trajectories.stage import Stage
 from orthodrome.tuning.tuner import MeetingTuner
 
 JITTER = 0.1
@@ -134,13 +135,15 @@ class Adapted(MeetingTuner):
     def alone(self, key: Array, state: AdaptedState) -> tuple[AdaptedState, Info]:
         """Make one transition of the sampler inside, and learn from it on this device."""
         tuning = state.tuning
+        sampler, stage = self._at(tuning), self._stage(tuning, state.position)
         curve: TrajectorySums | DepthSums | None
         if isinstance(tuning.curve, DepthSums):
-            inner, info, curve = self._compared(key, state.inner, tuning, tuning.curve)
-        elif tuning.curve is not None:
-            inner, info, curve = self._measured(key, self._with_trajectories(tuning), state.inner, tuning, tuning.curve)
+            inner, info, curve = depth_choice.taken(self.sampler, stage, key, state.inner, tuning.curve)
+        elif tuning.curve is not None:  # a sampler that learns the length promises that contract
+            long = cast(TrajectorySampler, sampler)
+            inner, info, curve = trajectory_length.taken(long, stage, key, state.inner, tuning.curve)
         else:
-            (inner, info), curve = self._at(tuning).step(key, state.inner), None
+            (inner, info), curve = sampler.step(key, state.inner), None
         moments = scales.update(self.manifold, self._metric, tuning.moments, inner.position, inner.gradient, self._mean)
         dual = self._dual(tuning, info, inner.position)
         tuning = ExactTuning(tuning.step + 1, dual, tuning.units, moments, tuning.since + 1, curve)
@@ -202,60 +205,22 @@ class Adapted(MeetingTuner):
         jitter = jnp.asarray(JITTER, tuning.dual.log_step.dtype) if self.learns_length else None
         return self.sampler.tuned(Learnt(h, jitter=jitter))
 
-    def _with_trajectories(self, tuning: ExactTuning) -> TrajectorySampler:
-        """Return `_at`, typed as a `TrajectorySampler`: a sampler that learns the length promises that contract."""
-        return cast(TrajectorySampler, self._at(tuning))
-
     def _steps(self, tuning: ExactTuning) -> Any:
         """Return the steps of the leaves, one number times their units; a sampler with a metric of its own has one
         number."""
         h = jnp.exp(tuning.dual.log_step)
         return leaves.scaled(tuning.units, h) if "units" in self.sampler.learns else h
 
-    def _measured(
-        self, key: Array, sampler: TrajectorySampler, state: State, tuning: ExactTuning, curve: TrajectorySums
-    ) -> tuple[State, Info, TrajectorySums]:
-        measuring = self._measuring(tuning)
-        reach = jnp.where(measuring, 12.0, 2.0).astype(tuning.dual.log_step.dtype)
-        length = jnp.clip(jnp.ceil(reach / jnp.exp(tuning.dual.log_step)), 1, LONGEST).astype(jnp.int32)
-        length = self.common(length)
-        factor = self.common(jnp.where(measuring, tuning.step % len(FACTORS), FACTORS.index(1.0)))
-        most = self._room(tuning.dual.log_step, tuning.units, state.position)
-        counts = lambda seen: jnp.where(measuring, self._mean(seen), 0)
-        inner, info, added = trajectory_length.transition(sampler, key, state, factor, most, length, curve, counts)
-        here = self._mean(trajectory_length.coordinates(self.manifold, inner.position))
-        return inner, info, added._replace(reference=jnp.where(measuring, curve.reference, here))
-
     def _nothing_measured(self, position: Tree) -> TrajectorySums | DepthSums | None:
         if self.learns_depth:
             return depth_choice.begin(self.manifold, position, cast(Any, self.sampler).max_depth)
         return trajectory_length.start(self.manifold, position) if self.learns_length else None
 
-    def _compared(
-        self, key: Array, state: State, tuning: ExactTuning, seen: DepthSums
-    ) -> tuple[State, Info, DepthSums]:
-        """Make a transition of the kind of tree whose turn it is, and add what it shows."""
+    def _stage(self, tuning: ExactTuning, position: Tree) -> Stage:
+        log_step, room = tuning.dual.log_step, self._room(tuning.dual.log_step, tuning.units, position)
+        settled = windows.counts_depths(tuning.step, self.num_warmup)
         measuring = self._measuring(tuning)
-        which = depth_choice.turn(tuning.step)
-        factor, tree = (
-            self.common(jnp.where(measuring, at, off)) for at, off in zip(which, depth_choice.USUAL, strict=True)
-        )
-        most = self._room(tuning.dual.log_step, tuning.units, state.position)
-        times = jnp.minimum(jnp.asarray(depth_choice.FACTORS, most.dtype)[factor, tree], most)
-        deepest = self.common(depth_choice.limit(seen.depths, tree))
-        persistence = jnp.asarray(depth_choice.PERSISTENCE, most.dtype)[tree]
-        step = leaves.scaled(self._steps(tuning), times)
-        apart = jnp.asarray(depth_choice.LEAF_STEPS, jnp.int32)[tree]
-        learnt = Learnt(step, depth_limit=deepest, persistence=persistence, leaf_steps=apart)
-        sampler = self.sampler.tuned(learnt)
-        inner, info = sampler.step(key, state)
-        settling = windows.counts_depths(tuning.step, self.num_warmup)
-        seen = depth_choice.counted(seen, info.tree_depth, lambda x: jnp.where(settling, self._mean(x), 0))
-        counts = lambda x: jnp.where(measuring, self._mean(x), 0)
-        seen = depth_choice.measured(self.manifold, seen, (factor, tree), state.position, inner.position, info, counts)
-        here = self._mean(trajectory_length.coordinates(self.manifold, inner.position))
-        reference = jnp.where(measuring, seen.sums.reference, here)
-        return inner, info, seen._replace(sums=seen.sums._replace(reference=reference))
+        return Stage(tuning.step, measuring, settled, log_step, self._steps(tuning), room, self._mean, self.common)
 
     def _dual(self, tuning: ExactTuning, info: Info, position: Tree) -> DualAveraging:
         wanted = self.sampler.target_acceptance if self.target_acceptance is None else self.target_acceptance

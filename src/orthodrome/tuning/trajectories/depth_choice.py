@@ -36,10 +36,14 @@ import numpy as np
 from jax import Array
 
 import orthodrome.tuning.trajectories.taking_turns as taking_turns
-from orthodrome.core.types import Tree
+from orthodrome.core.types import Info, State, Tree
+from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
+from orthodrome.samplers.contract import ExactSampler
+from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.trajectories.choice import MOST_DIVERGENT, CoordinateMoments, effective, moments, stuck
-from orthodrome.tuning.trajectories.length import TrajectorySums, added, functionals, products, start
+from orthodrome.tuning.trajectories.length import TrajectorySums, added, coordinates, functionals, products, start
+from orthodrome.tuning.trajectories.stage import Stage
 
 FACTORS = ((1.0, 1.0, 1.0, 1.0), (1.25, 0.7, 0.85, 1.25))
 """The steps that are tried, relative to the one that dual averaging found, by (step, tree)."""
@@ -78,6 +82,29 @@ def begin(manifold: Manifold, position: Tree, max_depth: int) -> DepthSums:
     sums = start(manifold, position, (len(FACTORS), len(PERSISTENCE)))
     zeros = jnp.zeros_like(sums.visits)
     return DepthSums(sums, jnp.zeros(max_depth + 1, zeros.dtype), zeros, zeros)
+
+
+def taken(
+    sampler: ExactSampler, stage: Stage, key: Array, state: State, seen: DepthSums
+) -> tuple[State, Info, DepthSums]:
+    """Make a transition with the kind of tree whose turn it is, and add what it shows."""
+    measuring, dtype = stage.measuring, stage.log_step.dtype
+    turns = zip(turn(stage.step), USUAL, strict=True)
+    factor, tree = (stage.common(jnp.where(measuring, now, usual)) for now, usual in turns)
+    times = jnp.minimum(jnp.asarray(FACTORS, dtype)[factor, tree], stage.room)
+    learnt = Learnt(
+        leaves.scaled(stage.steps, times),
+        depth_limit=stage.common(limit(seen.depths, tree)),
+        persistence=jnp.asarray(PERSISTENCE, dtype)[tree],
+        leaf_steps=jnp.asarray(LEAF_STEPS, jnp.int32)[tree],
+    )
+    inner, info = sampler.tuned(learnt).step(key, state)
+    seen = counted(seen, info.tree_depth, lambda x: jnp.where(stage.settled, stage.mean(x), 0))
+    counts = lambda x: jnp.where(measuring, stage.mean(x), 0)
+    seen = measured(sampler.manifold, seen, (factor, tree), state.position, inner.position, info, counts)
+    here = stage.mean(coordinates(sampler.manifold, inner.position))
+    reference = jnp.where(measuring, seen.sums.reference, here)
+    return inner, info, seen._replace(sums=seen.sums._replace(reference=reference))
 
 
 def turn(step: Array) -> tuple[Array, Array]:

@@ -39,6 +39,7 @@ from orthodrome.linear import leaves
 from orthodrome.manifolds.manifold import Manifold
 from orthodrome.manifolds.product import per_leaf
 from orthodrome.samplers.contract import TrajectorySampler
+from orthodrome.tuning.trajectories.stage import Stage
 
 FACTORS = (0.7, 1.0, 1.4)
 """The step sizes that are tried, relative to the one that dual averaging found."""
@@ -105,6 +106,20 @@ def products(f: Array) -> Array:
     """Return the products of all pairs of functionals."""
     first, second = np.triu_indices(f.shape[0])
     return f[first] * f[second]
+
+
+def taken(
+    sampler: TrajectorySampler, stage: Stage, key: Array, state: State, curve: TrajectorySums
+) -> tuple[State, Info, TrajectorySums]:
+    """Make a transition with the step size and the length whose turn it is, and measure it if it is time."""
+    measuring, common = stage.measuring, stage.common
+    reach = jnp.where(measuring, 12.0, 2.0).astype(stage.log_step.dtype)
+    length = common(jnp.clip(jnp.ceil(reach / jnp.exp(stage.log_step)), 1, LONGEST).astype(jnp.int32))
+    factor = common(jnp.where(measuring, stage.step % len(FACTORS), FACTORS.index(1.0)))
+    counts = lambda seen: jnp.where(measuring, stage.mean(seen), 0)
+    inner, info, added = transition(sampler, key, state, factor, stage.room, length, curve, counts)
+    here = stage.mean(coordinates(sampler.manifold, inner.position))
+    return inner, info, added._replace(reference=jnp.where(measuring, curve.reference, here))
 
 
 def transition(
