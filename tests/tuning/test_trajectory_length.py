@@ -14,7 +14,7 @@ from orthodrome.gradients.full import FullGradient
 from orthodrome.manifolds import Euclidean, Sphere
 from orthodrome.samplers.exact.geodesic_hmc import GeodesicHMC
 from orthodrome.targets import Target
-from orthodrome.tuning import taking_turns
+from orthodrome.tuning.trajectories import taking_turns
 from orthodrome.tuning.trajectories.choice import (
     MOST_OVERHEAD,
     SPREAD_COUNTS,
