@@ -233,8 +233,9 @@ def test_the_doors_let_it_in(seen: Seen) -> None:
 
 
 def test_every_class_with_a_step_is_registered() -> None:
-    """Whatever has `init` and `step` the run loop can drive; those that Python steps have a registry of their own."""
-    found = classes_with("step", "init") - set(PYTHON_SAMPLERS)
+    """Whatever has `init` and `step`, or the part of it that one device takes alone, the run loop can drive; those that
+    Python steps have a registry of their own."""
+    found = (classes_with("step", "init") | classes_with("alone", "init")) - set(PYTHON_SAMPLERS)
     assert found == {case.kind.__name__ for case in SAMPLERS.values()}
 
 

@@ -28,7 +28,9 @@ def inherited(node: ast.ClassDef, by_name: dict[str, ast.ClassDef]) -> set[str]:
 
 
 def is_abstract(node: ast.ClassDef) -> bool:
-    return bool({ast.unparse(base) for base in node.bases} & {"abc.ABC", "Protocol"})
+    methods = (part for part in node.body if isinstance(part, ast.FunctionDef))
+    marks = {ast.unparse(mark) for method in methods for mark in method.decorator_list}
+    return bool({ast.unparse(base) for base in node.bases} & {"abc.ABC", "Protocol"}) or "abc.abstractmethod" in marks
 
 
 def defined(node: ast.ClassDef) -> set[str]:
