@@ -30,9 +30,9 @@ from orthodrome.core.programs import QUICK_TO_COMPILE, compiled_with, keeps_prog
 from orthodrome.core.types import Info, State, Tree
 from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
+from orthodrome.run.stretches import stretches
 from orthodrome.samplers.contract import Sampler
 from orthodrome.tuning.tuner import MeetingTuner
-from orthodrome.tuning.windows import EXCHANGE
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -120,15 +120,14 @@ def _advance(
     in_one_kernel: bool,
 ) -> tuple[State, Kept]:
     """Carry all chains through `count` draws; return the state, and a buffer whose first `count` rows are the draws."""
-    carry = stretches if isinstance(sampler, MeetingTuner) else all_chains
-    one_device = partial(carry, length=length, thin=thin, in_one_kernel=in_one_kernel)
+    one_device = partial(_one_device, length=length, thin=thin, in_one_kernel=in_one_kernel)
     split = (False, False, True, True, False, False)
     everywhere = parallel.split_chains(one_device, mesh, split)
     moved: tuple[State, Kept] = everywhere(sampler, key, chains, state, first_step, count)
     return moved
 
 
-def all_chains(
+def _one_device(
     sampler: Sampler,
     key: Array,
     chains: Array,
@@ -140,49 +139,16 @@ def all_chains(
     thin: int,
     in_one_kernel: bool,
 ) -> tuple[State, Kept]:
-    """Carry the chains of one device: in one loop, each turn of which takes a draw of all of them."""
+    """Carry the chains of one device: in one loop, each turn of which takes a draw of all of them, or in one from each
+    meeting of a tuner to the next."""
     keys = chain_keys(key, chains)
     like = kept_of_one(sampler, keys, state, first_step, thin)
-    draw = all_draws(thin, in_one_kernel)
+    if isinstance(sampler, MeetingTuner):  # over before a kernel that runs faster would be compiled
+        draw = partial(all_draws(thin, in_one_kernel, inlined=True), sampler, keys)
+        return stretches(sampler, draw, like, state, (first_step, count, length))
     rows = jax.vmap(lambda _: empty(like, length))(chains)
-    state, rows = draw(sampler, keys, state, rows, first_step, count)
+    state, rows = all_draws(thin, in_one_kernel)(sampler, keys, state, rows, first_step, count)
     return state, jax.vmap(partial(taken_apart, like=like))(rows)
-
-
-def stretches(
-    sampler: MeetingTuner,
-    key: Array,
-    chains: Array,
-    state: State,
-    first_step: Array,
-    count: Array,
-    *,
-    length: int,
-    thin: int,
-    in_one_kernel: bool,
-) -> tuple[State, Kept]:
-    """Carry the chains of one device through a warm-up: `all_chains` from each meeting to the next."""
-    keys = chain_keys(key, chains)
-    like = kept_of_one(sampler, keys, state, first_step, thin)
-    draw = all_draws(thin, in_one_kernel, inlined=True)  # over before a kernel that runs faster would be compiled
-    meet = jax.vmap(sampler.met, axis_name="chains", spmd_axis_name=parallel.groups_axis(sampler))
-    most = min(EXCHANGE, length)
-
-    def stretch(carry: tuple[Array, State, Kept]) -> tuple[Array, State, Kept]:
-        done, state, kept = carry
-        left = sampler.until_meeting(jax.tree.map(lambda leaf: leaf[0], state)).astype(count.dtype)
-        some = jnp.minimum(jnp.minimum(left, count - done), most)
-        rows = jax.vmap(lambda _: empty(like, most))(chains)
-        state, rows = draw(sampler, keys, state, rows, first_step + done, some)
-        block = jax.vmap(partial(taken_apart, like=like))(rows)
-        kept = jax.tree.map(lambda old, new: jax.lax.dynamic_update_slice_in_dim(old, new, done, 1), kept, block)
-        return done + some, jax.lax.cond(some == left, meet, lambda now: now, state), kept
-
-    long = length + most  # the last block may begin in the last row
-    kept = jax.tree.map(lambda leaf: jnp.zeros((chains.size, long, *leaf.shape), leaf.dtype), like)
-    begin = jnp.zeros_like(count), state, kept
-    carry: tuple[Array, State, Kept] = jax.lax.while_loop(lambda carry: carry[0] < count, stretch, begin)
-    return carry[1], carry[2]
 
 
 def kept_of_one(sampler: Sampler, keys: Array, state: State, first_step: Array, thin: int) -> Kept:
