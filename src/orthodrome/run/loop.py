@@ -32,7 +32,7 @@ from orthodrome.random.keys import seeds_of
 from orthodrome.run.rows import Rows, empty, taken_apart, write
 from orthodrome.run.stretches import stretches
 from orthodrome.samplers.contract import Sampler
-from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.tuner import Tuner
 
 INIT = 0xFFFFFFFF
 """The number that stands for t in the key of `init`; no run gets that far."""
@@ -84,9 +84,9 @@ def keep(sampler: Sampler, state: State, info: Info) -> Kept:
 def one_draw(sampler: Sampler, key: Array, state: State, first_step: Array, *, thin: int) -> tuple[State, Kept]:
     """Take `thin` transitions of one chain, whose key is `key`, and return the state and what is kept of it.
 
-    The meetings of a tuner that has them are not here but between draws (`stretches`)."""
+    The meetings of a tuner are not here but between draws (`stretches`)."""
     times = first_step + jnp.arange(thin, dtype=first_step.dtype)
-    step = sampler.alone if isinstance(sampler, MeetingTuner) else sampler.step
+    step = sampler.alone if isinstance(sampler, Tuner) else sampler.step
     state, infos = jax.lax.scan(lambda s, t: step(jax.random.fold_in(key, t), s), state, times)
     return state, keep(sampler, state, jax.tree.map(_last_or_any, infos))
 
@@ -143,7 +143,7 @@ def _one_device(
     meeting of a tuner to the next."""
     keys = chain_keys(key, chains)
     like = kept_of_one(sampler, keys, state, first_step, thin)
-    if isinstance(sampler, MeetingTuner):  # over before a kernel that runs faster would be compiled
+    if isinstance(sampler, Tuner):  # over before a kernel that runs faster would be compiled
         draw = partial(all_draws(thin, in_one_kernel, inlined=True), sampler, keys)
         return stretches(sampler, draw, like, state, (first_step, count, length))
     rows = jax.vmap(lambda _: empty(like, length))(chains)

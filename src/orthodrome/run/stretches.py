@@ -17,14 +17,14 @@ from jax import Array
 import orthodrome.run.parallel as parallel
 from orthodrome.core.types import State, Tree
 from orthodrome.run.rows import Rows, empty, taken_apart
-from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.tuner import Tuner
 from orthodrome.tuning.windows import EXCHANGE
 
 Like = TypeVar("Like", bound=Tree)
 
 
 def stretches(
-    sampler: MeetingTuner,
+    sampler: Tuner,
     draw: Callable[[State, Rows, Array, Array], tuple[State, Rows]],
     like: Like,
     state: State,

@@ -47,7 +47,7 @@ from orthodrome.tuning.pooling import averaged_where, pooled_mean
 from orthodrome.tuning.trajectories.depth_choice import DepthSums
 from orthodrome.tuning.trajectories.length import TrajectorySums
 from orthodrome.tuning.trajectories.stage import Stage
-from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.tuner import Tuner
 
 JITTER = 0.1
 """The relative spread of the step from trajectory to trajectory when the length is learnt."""
@@ -85,7 +85,7 @@ class AdaptedState(NamedTuple):
 
 
 @pytree
-class Adapted(MeetingTuner):
+class Adapted(Tuner):
     """A sampler that tunes the exact sampler it holds.
 
     sampler: what to tune; its `step_size` (and `num_steps`) None

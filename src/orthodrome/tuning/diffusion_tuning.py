@@ -30,7 +30,6 @@ from orthodrome.samplers.contract import DiffusionSampler
 from orthodrome.samplers.learnt import Learnt
 from orthodrome.tuning.freezing import TracedTuner
 from orthodrome.tuning.pooling import pooled_mean
-from orthodrome.tuning.tuner import MeetingTuner
 from orthodrome.tuning.windows import until
 
 SHARE = 0.05
@@ -59,7 +58,7 @@ class AdaptedDiffusionState(NamedTuple):
 
 
 @pytree
-class AdaptedDiffusion(TracedTuner, MeetingTuner):
+class AdaptedDiffusion(TracedTuner):
     """A sampler with exact transitions that learns its step sizes, one for each leaf.
 
     sampler: what to tune; num_warmup: the length of the warm-up

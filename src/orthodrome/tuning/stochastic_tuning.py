@@ -34,7 +34,6 @@ from orthodrome.tuning.freezing import TracedTuner
 from orthodrome.tuning.gradient_looks import GradientLook, Seen
 from orthodrome.tuning.noise_directions import Directions
 from orthodrome.tuning.pooling import averaged_where, pooled_mean
-from orthodrome.tuning.tuner import MeetingTuner
 from orthodrome.tuning.windows import until
 
 WINDOWS = (10, 25, 45, 70)
@@ -78,7 +77,7 @@ class StochasticAdaptedState(NamedTuple):
 
 
 @pytree
-class StochasticAdapted(TracedTuner, MeetingTuner):
+class StochasticAdapted(TracedTuner):
     """A sampler that tunes the stochastic gradient sampler it holds.
 
     sampler: what to tune; its `step_size` (or `friction`) None

@@ -22,7 +22,7 @@ from orthodrome.samplers.contract import ExactSampler
 from orthodrome.samplers.holders.tempering import Tempering, TemperingInfo, TemperingState, begin, rescaled
 from orthodrome.tuning.adapted import Adapted, AdaptedState
 from orthodrome.tuning.pooling import pooled_mean
-from orthodrome.tuning.tuner import MeetingTuner
+from orthodrome.tuning.tuner import Tuner
 from orthodrome.tuning.windows import ends_window, until_meeting
 
 LEAST = 1e-3
@@ -58,7 +58,7 @@ class AdaptedTemperingState(NamedTuple):
 
 
 @pytree
-class AdaptedTempering(MeetingTuner):
+class AdaptedTempering(Tuner):
     """A sampler that tunes the replicas and the ladder of a `Tempering`, where they are None.
 
     sampler: the tempering

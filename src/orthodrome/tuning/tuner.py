@@ -15,6 +15,11 @@ from orthodrome.samplers.contract import Holder, Sampler
 class Tuner(Holder):
     """A sampler that tunes the one it holds: the states of its warm-up have the state of that one as `inner`.
 
+    Devices learn by themselves between meetings and from each other at them. Which transitions a meeting follows
+    depends on their number alone, so it is the same for all chains on all devices. Between two meetings nothing
+    crosses, and what windows end with, which is a large program, is not there: a loop over `alone` is a small one.
+    `step` is both together.
+
     pool: the axes of `vmap` (and of the mesh) over which chains learn together
     """
 
@@ -28,15 +33,6 @@ class Tuner(Holder):
         """Return the tuned sampler with shapes in place of arrays, from any state of the warm-up; None: only `freeze`
         can tell them. The program of the draws is compiled for it while the warm-up runs."""
         return None
-
-
-class MeetingTuner(Tuner):
-    """A tuner whose devices learn by themselves between meetings and from each other at them.
-
-    Which transitions a meeting follows depends on their number alone, so it is the same for all chains on all devices.
-    Between two meetings nothing crosses, and what windows end with, which is a large program, is not there: a loop over
-    `alone` is a small one. `step` is both together.
-    """
 
     @abc.abstractmethod
     def alone(self, key: Array, state: Any) -> tuple[Any, Info]:

@@ -18,7 +18,6 @@ from orthodrome.run.loop import (
     fits_one_kernel,
 )
 from orthodrome.tuning import Tuner
-from orthodrome.tuning.tuner import MeetingTuner
 
 
 class CompiledEngine(NamedTuple):
@@ -79,7 +78,7 @@ class CompiledEngine(NamedTuple):
 
     def _in_one_kernel(self, sampler: Any, state: Any, thin: int) -> bool:
         """Return whether the loop is compiled into one kernel: that of the draws, or of a warm-up between meetings."""
-        if self.rows is not None or (isinstance(sampler, Tuner) and not isinstance(sampler, MeetingTuner)):
+        if self.rows is not None:
             return False
         asked, answer = self.kernels.get(thin, (None, False))
         if asked is not sampler:  # tracing takes as long as some thousand transitions, and every chunk asks
